@@ -19,6 +19,7 @@ from anguilla.compiler.simd import lay, take
 U = np.uint64
 ONE, TWO, THREE, FOUR, EIGHT, TWELVE = U(1), U(2), U(3), U(4), U(8), U(12)
 LANES = 4
+SINGULAR = 1e-15  # smallest pivot of a matrix that is not, over its largest
 MANY = 60  # pivots at a time
 NEAR = U(3000)  # numbers of their rows at a time, of which the first cache holds 4000
 
@@ -217,12 +218,13 @@ def _enter(front, width, entry, begin, end, values):
 def factorise(
     first, start, relative, piece_at, piece, parent, panel_at, entry_at, entry, values, front, stack, panels, d, heads
 ):
-    """Factor; returns the number of negative pivots, or -1 if a pivot is zero or not finite.
+    """Factor; returns the number of negative pivots, or -1 if a pivot is not finite, or next to the largest as good as zero.
 
     entry_at (s + 1,), entry (e, 3): for each front the blocks of the matrix that enter it: number of the block, place in the
     front (row times length of a row plus column), 1 if transposed. values (blocks, 9). heads (s,) is scratch.
     """
     negative = 0
+    least, most = np.inf, 0.0
     top = 0
     for s in range(len(first) - 1):
         pivots = 3 * (first[s + 1] - first[s])
@@ -253,9 +255,10 @@ def factorise(
                 return -1
             if pivot < 0.0:
                 negative += 1
+            least, most = min(least, abs(pivot)), max(most, abs(pivot))
             d[3 * first[s] + k] = pivot
         top += (width - pivots) * (row - pivots // 4 * 4)
-    return negative
+    return negative if least >= SINGULAR * most else -1
 
 
 @kernel

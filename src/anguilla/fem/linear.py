@@ -47,9 +47,9 @@ def _singular() -> SolverError:
     )
 
 
-def _zeros(n: int) -> Floats:
-    """Zeros (n,) of which each four lie in one line of the cache."""
-    room = np.zeros(n + 7)
+def _in_lines(make: Callable[[int], Floats], n: int) -> Floats:
+    """An array (n,) made by `np.zeros` or `np.empty`, of which each four numbers lie in one line of the cache."""
+    room = make(n + 7)
     begin = -room.ctypes.data % 64 // 8
     return room[begin : begin + n]
 
@@ -82,8 +82,9 @@ class Multifrontal:
         entry[:, 1] = (3 * at(low) * width + 3 * at(high))[order]
         self._entry = entry
         self._entry_at = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=len(f.parent)))]).astype(np.int64)
-        self._front, self._stack = _zeros(f.widest**2), _zeros(f.stack + 1)
-        self._panels, self._d = _zeros(int(f.panel[-1])), np.zeros(3 * n)
+        sizes = (f.widest**2, f.stack + 1, int(f.panel[-1]))
+        self._front, self._stack, self._panels = (_in_lines(np.zeros, size) for size in sizes)
+        self._d = np.zeros(3 * n)
         self._negative = 0
         self._heads, self._local = np.zeros(len(f.parent), dtype=np.int64), np.zeros(f.widest)
         self.worth = f.operations / (4.0 * float(f.panel[-1]) + 1.0)  # solves that one factorisation is worth
@@ -126,7 +127,8 @@ class Multifrontal:
         rows = np.argsort(-dense, kind="stable")[
             : int((dense > 0).sum())
         ]  # alike ones together; those of zeros not at all
-        y = np.empty((self._d.size, LANES * -(-len(rows) // LANES)))
+        lanes = LANES * -(-len(rows) // LANES)
+        y = _in_lines(np.empty, self._d.size * lanes).reshape(-1, lanes)
         scale = 1.0 / np.sqrt(np.abs(self._d))
         spread_lanes(b, f.order, rows, y)
         forward_lanes(f.first, f.start, f.index, f.panel, self._panels, scale, y.reshape(-1), y.shape[1])

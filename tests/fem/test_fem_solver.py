@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -115,3 +116,38 @@ def test_a_matrix_without_a_pivot_is_singular():
     blocks[(rows == 7) | (cols == 7)] = 0.0
     with pytest.raises(SolverError, match="singular"):
         linear.Multifrontal(points, rows, cols).factor(blocks)
+
+
+def test_no_order_of_siblings_waits_in_less_memory():
+    points, rows, cols, _, _ = scattered(60, seed=9)
+    fronts = linear.Multifrontal(points, rows, cols).fronts
+    left = (np.diff(fronts.start) - np.diff(fronts.first)) ** 2
+    children = [np.flatnonzero(fronts.parent == s).tolist() for s in range(len(left))]
+    assert max(map(len, children)) >= 3
+
+    def needed(s: int, orders) -> int:
+        """Least that waits while the subtree of a front is eliminated, of these orders of all its siblings."""
+        need = {c: needed(c, orders) for c in children[s]}
+        found = []
+        for order in orders(children[s]):
+            waiting = np.cumsum([0, *left[list(order)]])
+            found.append(max([left[s], *(w + need[c] for w, c in zip(waiting, order, strict=False))]))
+        return min(found)
+
+    roots = np.flatnonzero(fronts.parent < 0).tolist()
+    as_they_are = [needed(s, lambda siblings: [siblings]) for s in roots]
+    assert as_they_are == [needed(s, permutations) for s in roots]
+    assert as_they_are < [needed(s, lambda siblings: [siblings[::-1]]) for s in roots]  # which is why it matters
+
+
+@pytest.mark.parametrize("small, singular", [(1e-12, False), (1e-17, True)])
+def test_a_pivot_far_below_the_others_is_singular(small, singular):
+    points, rows, cols, blocks, _ = scattered(5, seed=2)
+    blocks[:] = np.where((rows == cols)[:, None], np.eye(3).ravel(), 0.0)
+    blocks[(rows == 2) & (cols == 2), 4] = small
+    solver = linear.Multifrontal(points, rows, cols)
+    if singular:
+        with pytest.raises(SolverError, match="singular"):
+            solver.factor(blocks)
+    else:
+        assert solver.factor(blocks) == 0

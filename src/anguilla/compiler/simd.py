@@ -202,6 +202,29 @@ def total(x):
 built(total, lambda x: _total(x))
 
 
+@intrinsic
+def _turned(_typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        def mixed(one: Any, two: Any, places: list[int]) -> Any:
+            return builder.shuffle_vector(one, two, ir.Constant(ir.VectorType(_INDEX, LANES), places))
+
+        even, odd = (
+            [mixed(*pair, places) for pair in (values[:2], values[2:])] for places in ([0, 4, 2, 6], [1, 5, 3, 7])
+        )
+        rows = [mixed(*pair, places) for places in ([0, 1, 4, 5], [2, 3, 6, 7]) for pair in (even, odd)]
+        return context.make_tuple(builder, signature.return_type, rows)
+
+    return types.UniTuple(FOUR_NUMBERS, LANES)(a, b, c, d), write
+
+
+def turned(a, b, c, d):
+    """Rows of the transpose of four rows of four numbers."""
+    return tuple(np.stack([a, b, c, d], axis=1))
+
+
+built(turned, lambda a, b, c, d: _turned(a, b, c, d))
+
+
 @inline
 def blend(a, i, step, b, j):
     """Sum over n < 4 of b[j + n] times four numbers of a, at i + n step; offsets are unsigned."""

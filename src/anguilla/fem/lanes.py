@@ -16,6 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.compiler.jit import inline, kernel
+from anguilla.compiler.lanes import LANES
+from anguilla.compiler.simd import lay, take, turned
 from anguilla.fem.assembly import Elements
 from anguilla.fem.laws import COROTATIONAL, POLAR_STEPS, cofactor, inner
 from anguilla.fem.mesh import Floats, Ints
@@ -28,6 +30,8 @@ WIDTH = 8
 # Places in the work array, in rows.
 EDGE, GRADIENT, DATA, DEFORMATION, ROTATION, FORCE, BLOCK = 0, 9, 18, 21, 30, 39, 51
 WORK = WIDTH * (BLOCK + 90)
+# Blocks between nodes 1, 2 and 3 begin here.
+AB, AC, BC = U(WIDTH * (BLOCK + 45)), U(WIDTH * (BLOCK + 54)), U(WIDTH * (BLOCK + 72))
 
 
 class Lanes(NamedTuple):
@@ -191,25 +195,48 @@ def _respond(work, gain):
 @inline
 def _complete(work):
     """Blocks of node 0: minus the sums of the rows."""
-    for i in range(3):
-        for j in range(3):
-            ij, ji = 3 * i + j, 3 * j + i
-            for l in range(U(WIDTH)):
-                aa, ab, ac = (
-                    work[U(WIDTH * (BLOCK + 36 + ij)) + l],
-                    U(WIDTH * (BLOCK + 45)) + l,
-                    U(WIDTH * (BLOCK + 54)) + l,
-                )
-                bb, bc = work[U(WIDTH * (BLOCK + 63 + ij)) + l], U(WIDTH * (BLOCK + 72)) + l
-                cc = work[U(WIDTH * (BLOCK + 81 + ij)) + l]
-                s, t = U(WIDTH * ij), U(WIDTH * ji)
-                za = -aa - work[ab + t] - work[ac + t]
-                zb = -work[ab + s] - bb - work[bc + t]
-                zc = -work[ac + s] - work[bc + s] - cc
-                work[U(WIDTH * (BLOCK + ij)) + l] = -za - zb - zc
-                work[U(WIDTH * (BLOCK + 9 + ij)) + l] = za
-                work[U(WIDTH * (BLOCK + 18 + ij)) + l] = zb
-                work[U(WIDTH * (BLOCK + 27 + ij)) + l] = zc
+    for i in range(U(3)):
+        for j in range(U(3)):
+            for half in range(U(0), U(WIDTH), U(LANES)):
+                s, t = U(WIDTH) * (U(3) * i + j) + half, U(WIDTH) * (U(3) * j + i) + half
+                za = -take(work, U(WIDTH * (BLOCK + 36)) + s) - take(work, AB + t) - take(work, AC + t)
+                zb = -take(work, AB + s) - take(work, U(WIDTH * (BLOCK + 63)) + s) - take(work, BC + t)
+                zc = -take(work, AC + s) - take(work, BC + s) - take(work, U(WIDTH * (BLOCK + 81)) + s)
+                lay(work, U(WIDTH * BLOCK) + s, -za - zb - zc)
+                lay(work, U(WIDTH * (BLOCK + 9)) + s, za)
+                lay(work, U(WIDTH * (BLOCK + 18)) + s, zb)
+                lay(work, U(WIDTH * (BLOCK + 27)) + s, zc)
+
+
+@inline
+def _add(blocks, slot, first, second, last):
+    """Add the nine numbers of a block, if it is one of those kept."""
+    if slot >= 0:
+        o = U(9) * U(slot)
+        lay(blocks, o, take(blocks, o) + first)
+        lay(blocks, o + U(4), take(blocks, o + U(4)) + second)
+        blocks[U(slot), U(8)] += last
+
+
+@inline
+def _columns(work, o):
+    """Of four rows of four lanes each, from o on: the numbers of each lane."""
+    return turned(take(work, o), take(work, o + U(WIDTH)), take(work, o + U(2 * WIDTH)), take(work, o + U(3 * WIDTH)))
+
+
+@inline
+def _scatter(work, slot, group, blocks):
+    """Add the blocks of a group of elements; numbers of four lanes become those of four blocks by a transposition."""
+    for pair in range(U(10)):
+        for half in range(U(0), U(WIDTH), U(LANES)):
+            o = U(WIDTH) * (U(BLOCK) + U(9) * pair) + half
+            a, b, c, d = _columns(work, o)
+            e, f, g, h = _columns(work, o + U(4 * WIDTH))
+            o += U(8 * WIDTH)
+            _add(blocks, slot[group, pair, half], a, e, work[o])
+            _add(blocks, slot[group, pair, half + U(1)], b, f, work[o + U(1)])
+            _add(blocks, slot[group, pair, half + U(2)], c, g, work[o + U(2)])
+            _add(blocks, slot[group, pair, half + U(3)], d, h, work[o + U(3)])
 
 
 @kernel
@@ -245,15 +272,10 @@ def assemble_lanes(lanes, x, gain, work, force, blocks):
         rotate(work)
         energy += _respond(work, gain)
         _complete(work)
+        _scatter(work, lanes.slot, group, blocks)
         for l in range(real):
             for n in range(U(4)):
                 p = U(lanes.node[group, n, l])
                 for i in range(U(3)):
                     force[p, i] += work[U(WIDTH) * (U(FORCE) + U(3) * n + i) + l]
-            for pair in range(U(10)):
-                slot = lanes.slot[group, pair, l]
-                if slot >= 0:
-                    b, at = U(slot), U(WIDTH) * (U(BLOCK) + U(9) * pair) + l
-                    for i in range(U(9)):
-                        blocks[b, i] += work[at + U(WIDTH) * i]
     return energy, np.int64(-1)

@@ -17,8 +17,9 @@ from anguilla.compiler.jit import inline, kernel, part
 from anguilla.compiler.simd import lay, take
 
 U = np.uint64
-ONE, TWO, THREE, FOUR, EIGHT, TWELVE = U(1), U(2), U(3), U(4), U(8), U(12)
+ONE, TWO, THREE, FOUR, EIGHT, TWELVE, SIXTEEN = U(1), U(2), U(3), U(4), U(8), U(12), U(16)
 LANES = 4
+SINGULAR = 1e-15  # smallest pivot of a matrix that is not, over its largest
 MANY = 60  # pivots at a time
 NEAR = U(3000)  # numbers of their rows at a time, of which the first cache holds 4000
 
@@ -34,64 +35,71 @@ def padded(width):
 
 
 @inline
+def _take_3(c, of, w):
+    """Four columns of three rows that are w apart."""
+    return take(c, of), take(c, of + w), take(c, of + TWO * w)
+
+
+@inline
+def _lay_3(out, to, step, v):
+    """Write four columns of three rows."""
+    lay(out, to, v[0])
+    lay(out, to + step, v[1])
+    lay(out, to + TWO * step, v[2])
+
+
+@inline
+def _less_3(v, p, l, u):
+    """Four columns of three rows less what a pivot does, of which these columns are u."""
+    return less(v[0], p[l], u), less(v[1], p[l + ONE], u), less(v[2], p[l + TWO], u)
+
+
+@inline
 def _less_4(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
     """Four columns."""
-    x, y, z = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    x = _take_3(c, of, w)
     for k in range(pivots):
-        u = take(a, at + k * w)
-        l = pt + k * ps
-        x, y, z = less(x, p[l], u), less(y, p[l + ONE], u), less(z, p[l + TWO], u)
-    lay(out, to, x)
-    lay(out, to + step, y)
-    lay(out, to + TWO * step, z)
+        x = _less_3(x, p, pt + k * ps, take(a, at + k * w))
+    _lay_3(out, to, step, x)
 
 
 @inline
 def _less_8(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
     """Eight columns."""
-    x, y, z = take(c, of), take(c, of + w), take(c, of + TWO * w)
-    of += FOUR
-    xx, yy, zz = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    x, y = _take_3(c, of, w), _take_3(c, of + FOUR, w)
     for k in range(pivots):
         j, l = at + k * w, pt + k * ps
-        u, v = take(a, j), take(a, j + FOUR)
-        x, xx = less(x, p[l], u), less(xx, p[l], v)
-        y, yy = less(y, p[l + ONE], u), less(yy, p[l + ONE], v)
-        z, zz = less(z, p[l + TWO], u), less(zz, p[l + TWO], v)
-    lay(out, to, x)
-    lay(out, to + step, y)
-    lay(out, to + TWO * step, z)
-    to += FOUR
-    lay(out, to, xx)
-    lay(out, to + step, yy)
-    lay(out, to + TWO * step, zz)
+        x, y = _less_3(x, p, l, take(a, j)), _less_3(y, p, l, take(a, j + FOUR))
+    _lay_3(out, to, step, x)
+    _lay_3(out, to + FOUR, step, y)
 
 
 @inline
 def _less_12(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
     """Twelve columns."""
-    x, y, z = take(c, of), take(c, of + w), take(c, of + TWO * w)
-    of += FOUR
-    xx, yy, zz = take(c, of), take(c, of + w), take(c, of + TWO * w)
-    of += FOUR
-    xxx, yyy, zzz = take(c, of), take(c, of + w), take(c, of + TWO * w)
+    x, y, z = _take_3(c, of, w), _take_3(c, of + FOUR, w), _take_3(c, of + EIGHT, w)
     for k in range(pivots):
         j, l = at + k * w, pt + k * ps
-        u, v, t = take(a, j), take(a, j + FOUR), take(a, j + EIGHT)
-        x, xx, xxx = less(x, p[l], u), less(xx, p[l], v), less(xxx, p[l], t)
-        y, yy, yyy = less(y, p[l + ONE], u), less(yy, p[l + ONE], v), less(yyy, p[l + ONE], t)
-        z, zz, zzz = less(z, p[l + TWO], u), less(zz, p[l + TWO], v), less(zzz, p[l + TWO], t)
-    lay(out, to, x)
-    lay(out, to + step, y)
-    lay(out, to + TWO * step, z)
-    to += FOUR
-    lay(out, to, xx)
-    lay(out, to + step, yy)
-    lay(out, to + TWO * step, zz)
-    to += FOUR
-    lay(out, to, xxx)
-    lay(out, to + step, yyy)
-    lay(out, to + TWO * step, zzz)
+        x, y = _less_3(x, p, l, take(a, j)), _less_3(y, p, l, take(a, j + FOUR))
+        z = _less_3(z, p, l, take(a, j + EIGHT))
+    _lay_3(out, to, step, x)
+    _lay_3(out, to + FOUR, step, y)
+    _lay_3(out, to + EIGHT, step, z)
+
+
+@inline
+def _less_16(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+    """Sixteen columns: as many as the registers hold."""
+    x, y = _take_3(c, of, w), _take_3(c, of + FOUR, w)
+    z, t = _take_3(c, of + EIGHT, w), _take_3(c, of + TWELVE, w)
+    for k in range(pivots):
+        j, l = at + k * w, pt + k * ps
+        x, y = _less_3(x, p, l, take(a, j)), _less_3(y, p, l, take(a, j + FOUR))
+        z, t = _less_3(z, p, l, take(a, j + EIGHT)), _less_3(t, p, l, take(a, j + TWELVE))
+    _lay_3(out, to, step, x)
+    _lay_3(out, to + FOUR, step, y)
+    _lay_3(out, to + EIGHT, step, z)
+    _lay_3(out, to + TWELVE, step, t)
 
 
 @inline
@@ -217,12 +225,13 @@ def _enter(front, width, entry, begin, end, values):
 def factorise(
     first, start, relative, piece_at, piece, parent, panel_at, entry_at, entry, values, front, stack, panels, d, heads
 ):
-    """Factor; returns the number of negative pivots, or -1 if a pivot is zero or not finite.
+    """Factor; returns the number of negative pivots, or -1 if a pivot is not finite, or next to the largest as good as zero.
 
     entry_at (s + 1,), entry (e, 3): for each front the blocks of the matrix that enter it: number of the block, place in the
     front (row times length of a row plus column), 1 if transposed. values (blocks, 9). heads (s,) is scratch.
     """
     negative = 0
+    least, most = np.inf, 0.0
     top = 0
     for s in range(len(first) - 1):
         pivots = 3 * (first[s + 1] - first[s])
@@ -253,9 +262,10 @@ def factorise(
                 return -1
             if pivot < 0.0:
                 negative += 1
+            least, most = min(least, abs(pivot)), max(most, abs(pivot))
             d[3 * first[s] + k] = pivot
         top += (width - pivots) * (row - pivots // 4 * 4)
-    return negative
+    return negative if least >= SINGULAR * most else -1
 
 
 @kernel
@@ -293,8 +303,10 @@ def _empty(b, at, lanes, rows, columns):
 
 @inline
 def _less_lanes(b, to, lanes, p, pt, w, own, pivots, columns):
-    """Three rows of right-hand sides, 4, 8 or 12 columns, less what the pivots of a front do, whose rows are at `own`."""
-    if columns == TWELVE:
+    """Three rows of right-hand sides, 4, 8, 12 or 16 columns, less what the pivots of a front do, whose rows are at `own`."""
+    if columns == SIXTEEN:
+        _less_16(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
+    elif columns == TWELVE:
         _less_12(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
     elif columns == EIGHT:
         _less_8(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
@@ -306,7 +318,7 @@ def _less_lanes(b, to, lanes, p, pt, w, own, pivots, columns):
 def forward_lanes(first, start, index, panel_at, panels, scale, b, lanes):
     """b (n lanes,) <- S L^-1 b for every column of b (n, lanes), in the order of elimination, with a diagonal S (n,).
 
-    Up to twelve columns at a time. A front whose pivots see only zeros is skipped: a column that begins sparse walks up one
+    Up to sixteen columns at a time. A front whose pivots see only zeros is skipped: a column that begins sparse walks up one
     branch of the tree.
     """
     m = U(lanes)
@@ -316,7 +328,7 @@ def forward_lanes(first, start, index, panel_at, panels, scale, b, lanes):
         w, pt, base = U(padded(width)), U(panel_at[s]), start[s]
         own, end = U(3 * first[s]) * m, U(3 * first[s]) * m + m
         while own < end:
-            columns = min(TWELVE, end - own)
+            columns = min(SIXTEEN, end - own)
             if not _empty(b, own, m, pivots, columns):
                 for i in range(U(0), U(pivots), THREE):
                     at, p = own + i * m, pt + i * w + i

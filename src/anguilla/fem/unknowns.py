@@ -15,7 +15,7 @@ from anguilla.errors import DescriptionError
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.lie import exp3
 
-__all__ = ["Unknowns", "give_nodes", "take_nodes"]
+__all__ = ["Unknowns", "add_nodes", "give_nodes", "take_nodes"]
 
 U = np.uint64  # unsigned indices: Numba drops its test for negative ones
 X, Y, Z = U(0), U(1), U(2)
@@ -100,6 +100,16 @@ def give_nodes(rows, nodes, out):
             out[r, n, Z] = rows[r, k, Z]
 
 
+@kernel
+def add_nodes(rows, nodes, out):
+    """out (n, 3) += rows (k, 3), any k >= len(nodes), at the given nodes."""
+    for k in range(U(len(nodes))):
+        n = U(nodes[k])
+        out[n, X] += rows[k, X]
+        out[n, Y] += rows[k, Y]
+        out[n, Z] += rows[k, Z]
+
+
 class Unknowns:
     """Numbering of the unknowns (blocks of three), and the maps between nodes and unknowns."""
 
@@ -170,7 +180,7 @@ class Unknowns:
     def move(self, x: Floats, rotations: Floats, step: Floats) -> tuple[Floats, Floats]:
         """Positions and rotations after a step (size, 3) of the unknowns."""
         x = x.copy()
-        x[self.free] += step[: len(self.free)]
+        add_nodes(step, self.free, x)
         if not self.parts:
             return x, rotations
         rotations = rotations.copy()

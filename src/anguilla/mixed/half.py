@@ -26,6 +26,7 @@ from anguilla.fem.inertia import mass_blocks, mass_matrix
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.system import SoftState, SoftSystem
+from anguilla.fem.unknowns import add_nodes
 from anguilla.mechanics.vec import cross as crossed
 
 __all__ = ["Half", "Poses", "Weld", "hats"]
@@ -176,7 +177,7 @@ class Half:
         for k, frame in enumerate(self.frames.tolist()):
             turn = after.R[frame] @ before.R[frame].T
             _carry(x, self.free, self._shares, k, turn - np.eye(3), after.r[frame] - turn @ before.r[frame], shift)
-        out[self.free] += shift
+        add_nodes(shift, self.free, out)
         self.place(out, after)
         return out
 

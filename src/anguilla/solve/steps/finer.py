@@ -32,9 +32,7 @@ MOSTLY, CUT_AGAIN = 0.25, 8
 ROUGH, SHARP = (8, 4, 4), (64, 8, 4)
 FINER, FINEST_AGAIN = 4, 128  # pieces of a step that was cut, for each it was cut into, and at most
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
-# steps that are done at once at first, and each time twice as many: most doubts are settled early; parts of a motion that are
-# done at once at most
-TOGETHER, PARTS = 8, 16
+TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early
 
 
 def finer(
@@ -108,7 +106,6 @@ def _plan(
     pieces *= shorter
     edges = {0, steps, *jumps, *(jump + 1 for jump in jumps), *(np.flatnonzero(np.diff(pieces)) + 1).tolist()}
     edges |= {TOGETHER * (2**k - 1) for k in range(steps.bit_length()) if TOGETHER * (2**k - 1) < steps}
-    edges |= {steps * k // PARTS for k in range(PARTS)}
     ends = sorted(edges)
     return [(a, b, int(pieces[a])) for a, b in pairwise(ends)]
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import anguilla as ag
+from anguilla.solve.modes import few as few_modes
 from anguilla.solve.modes import local
 
 YOUNG, DENSITY, RADIUS = 2e6, 1000.0, 2e-3
@@ -52,15 +53,22 @@ def test_shapes_are_those_of_whole_matrices():
     assert len(few.motion(0).t) == 61
 
 
-def test_a_floating_robot_has_six_rigid_motions():
-    robot = ag.Robot("floating", gravity=(0, 0, 0))
-    rod = ag.Rod(0.2, ag.Circle(0.005), ag.Material(YOUNG, DENSITY), ag.kirchhoff(2), intervals=2)
-    at = robot.add(rod, at=robot.ground, joint=ag.Free()).tip
-    for _ in range(6):
-        at = robot.add(rod, at=at).tip
+@pytest.mark.parametrize("damping", [0.0, 0.01])
+@pytest.mark.parametrize("seed", [19, 3])
+def test_a_floating_robot_has_six_rigid_motions(damping, seed, monkeypatch):
+    monkeypatch.setattr(few_modes, "SEED", seed)
+    robot, at = ag.Robot("floating", gravity=(0, 0, 0)), None
+    for k in range(7):  # damping that differs from rod to rod couples the shapes
+        material = ag.Material(YOUNG, DENSITY, damping=damping * (1 + k % 3))
+        rod = ag.Rod(0.2, ag.Circle(0.005), material, ag.kirchhoff(2), intervals=2)
+        at = (robot.add(rod, at=at) if at else robot.add(rod, at=robot.ground, joint=ag.Free())).tip
     few, whole = both(robot, 9, at=np.zeros(robot.size))
-    assert np.all(few.frequencies[:6] == 0.0) and np.all(few.frequencies[6:] > 0.0)
+    for found in (few, whole):
+        assert np.all(found.frequencies[:6] == 0.0) and np.all(found.frequencies[6:] > 0.0)
+        rigid = found.shapes[:, :6] * ag.Model(robot).tree.scale[:, None]
+        assert np.linalg.svd(rigid, compute_uv=False)[-1] > 1e-3  # six different ones
     np.testing.assert_allclose(few.frequencies[6:], whole.frequencies[6:], rtol=1e-8)
+    np.testing.assert_allclose(few.damping[6:], whole.damping[6:], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.01])

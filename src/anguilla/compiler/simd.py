@@ -209,12 +209,13 @@ def _turned(_typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
             return builder.shuffle_vector(one, two, ir.Constant(ir.VectorType(_INDEX, LANES), places))
 
         even, odd = (
-            [mixed(*pair, places) for pair in (values[:2], values[2:])] for places in ([0, 4, 2, 6], [1, 5, 3, 7])
+            [mixed(one, two, places) for one, two in (values[:2], values[2:])]
+            for places in ([0, 4, 2, 6], [1, 5, 3, 7])
         )
-        rows = [mixed(*pair, places) for places in ([0, 1, 4, 5], [2, 3, 6, 7]) for pair in (even, odd)]
+        rows = [mixed(one, two, places) for places in ([0, 1, 4, 5], [2, 3, 6, 7]) for one, two in (even, odd)]
         return context.make_tuple(builder, signature.return_type, rows)
 
-    return types.UniTuple(FOUR_NUMBERS, LANES)(a, b, c, d), write
+    return types.Tuple([FOUR_NUMBERS] * LANES)(a, b, c, d), write  # type: ignore[attr-defined]
 
 
 def turned(a, b, c, d):

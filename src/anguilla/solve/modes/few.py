@@ -27,6 +27,7 @@ __all__ = ["Place", "few_modes"]
 NEAR = 1e-9  # part of the pulsations of a random shape, of the first shift
 COUPLED = 1e-9  # relative: damping and follower loads below it leave modes as they are
 APART = 1e-7  # part of the damping forces of a mode that may not be along its momentum
+SAME = 1e-6  # relative: pulsations that differ less are of one kind
 ZERO = 1e-7  # part of the shift, below which a pulsation is that of a rigid motion
 FAR = 1e3  # times the shift: squares of pulsations that are all beyond it ask for another one
 LOW, DIGITS = 0.1, 1e-12  # part of the lowest pulsation that the shift is for damped modes; relative error of those
@@ -103,17 +104,18 @@ def few_modes(result: Equilibrium, v: Floats, a: Floats, count: int) -> tuple[np
     shift, solve = _shift(at, start)
     free = solve(at.M(start))
     if _is_skew(at):
-        return _coupled(at, count, np.sqrt(shift), free)
-    squares, shapes = _undamped(at, count, shift, solve, free)
+        return _coupled(at, count, np.sqrt(shift), free, np.zeros((at.n, 0)))
+    squares, shapes = _undamped(at, count, shift, solve)
     rest = np.abs(squares[np.abs(squares) > ZERO * np.max(np.abs(squares))])
     if (
         len(rest) and np.min(rest) > FAR * shift
     ):  # beside rigid motions, which are next to a small shift, digits are lost
         shift = float(np.min(rest))
-        squares, shapes = _undamped(at, count, shift, at.inverse(0.0, shift), free)
+        squares, shapes = _undamped(at, count, shift, at.inverse(0.0, shift))
     squares[np.abs(squares) <= ZERO * shift] = 0.0
     if not _is_damped_apart(at, shapes, squares):
-        return _coupled(at, count, np.sqrt(shift), free)
+        size = np.linalg.norm(at.C(shapes), axis=0)
+        return _coupled(at, count, np.sqrt(shift), free, shapes[:, (squares == 0.0) & (size <= APART * np.max(size))])
     half = 0.5 * np.einsum("ik,ik->k", shapes, at.C(shapes))
     pulsation, root = np.sqrt(np.abs(squares)), np.sqrt((half**2 - squares).astype(complex))
     values = -half + root
@@ -122,13 +124,37 @@ def few_modes(result: Equilibrium, v: Floats, a: Floats, count: int) -> tuple[np
     return values, np.where(squares < 0.0, np.abs(values), pulsation) / (2.0 * np.pi), ratios, shapes
 
 
-def _undamped(at: _Around, count: int, shift: float, solve: Inverse, free: Floats) -> tuple[Floats, Floats]:
-    """Squares of pulsations (k,) next to -shift, and shapes (n, k) of unit mass."""
-    n, K, M = at.n, LinearOperator((at.n,) * 2, at.K), LinearOperator((at.n,) * 2, at.M)
-    try:
-        squares, shapes = eigsh(K, count, M, sigma=-shift, OPinv=LinearOperator((n, n), solve), v0=free)
-    except ArpackNoConvergence as error:
-        raise _unfound(at, count) from error
+def _undamped(at: _Around, count: int, shift: float, solve: Inverse) -> tuple[Floats, Floats]:
+    """Squares of pulsations (k,) next to -shift, and shapes (n, k) of unit mass.
+
+    A Krylov space of one vector holds one shape of those that share a pulsation, and others by round-off alone. So what is
+    left beside the found shapes is searched, until it has none that is as near.
+    """
+    n, K, M, draw = (
+        at.n,
+        LinearOperator((at.n,) * 2, at.K),
+        LinearOperator((at.n,) * 2, at.M),
+        np.random.default_rng(SEED),
+    )
+    squares, shapes = np.zeros(0), np.zeros((n, 0))
+
+    def beside(b: Floats) -> Floats:
+        x = solve(b)
+        for _ in range(2):  # once leaves what round-off made
+            x = x - shapes @ (shapes.T @ at.M(x))
+        return x
+
+    for sought in [count] + count * [1]:
+        start = beside(at.M(draw.normal(size=n) / at.system.tree.scale))
+        try:
+            more, fresh = eigsh(K, sought, M, sigma=-shift, OPinv=LinearOperator((n, n), beside), v0=start)
+        except ArpackNoConvergence as error:
+            raise _unfound(at, count) from error
+        if len(squares) and abs(more[0] + shift) >= (1.0 - SAME) * np.max(np.abs(squares + shift)):
+            break
+        squares, shapes = np.concatenate([squares, more]), np.hstack([shapes, fresh])
+        near = np.argsort(np.abs(squares + shift), kind="stable")[:count]
+        squares, shapes = squares[near], shapes[:, near]
     return squares, shapes
 
 
@@ -162,19 +188,28 @@ def _is_damped_apart(at: _Around, shapes: Floats, squares: Floats) -> bool:
     return not at.system.rows and bool(np.all(np.linalg.norm(rest, axis=0) <= APART * size))
 
 
-def _coupled(at: _Around, count: int, pulsation: float, free: Floats) -> tuple[np.ndarray, Floats, Floats, np.ndarray]:
-    """The same where damping or follower loads couple the shapes: pairs (x, x' / pulsation), next to a small real shift."""
+def _coupled(
+    at: _Around, count: int, pulsation: float, free: Floats, rigid: Floats
+) -> tuple[np.ndarray, Floats, Floats, np.ndarray]:
+    """The same where damping or follower loads couple the shapes: pairs (x, x' / pulsation), next to a small real shift.
+
+    Rigid motions (n, r) of unit mass, which nothing holds and nothing damps, are left out: two zeros each, of one vector.
+    """
     n, shift, unit = at.n, LOW * pulsation, np.sqrt(max(float(free @ at.M(free)), 1e-300))
     solve, scale = at.inverse(shift, shift**2), at.system.tree.scale
     weights = np.concatenate([scale, scale / pulsation])
 
+    def beside(x: Floats) -> Floats:
+        return x - rigid @ (rigid.T @ at.M(x))
+
     def inverse(z: Floats) -> Floats:
         """(A - shift)^-1 of (b, c) in units of angles: x' = shift x + b, and with it the balance gives x."""
         b, c = np.split(z / weights, 2)
-        x = -solve(at.M(c + shift * b) + at.C(b))
+        x = beside(-solve(at.M(c + shift * b) + at.C(b)))
         return weights * np.concatenate([x, shift * x + b])
 
-    most = min(2 * count + 2, 2 * n - 2)
+    most = min(2 * (count - len(rigid.T)) + 2, 2 * n - 2)
+    free = beside(free)
     operator, start = LinearOperator((2 * n, 2 * n), inverse, dtype=float), np.concatenate([free, pulsation * free])
     try:
         near, pairs = eigs(operator, most, v0=weights * start / unit, ncv=min(4 * most + 20, 2 * n), tol=DIGITS)
@@ -183,11 +218,12 @@ def _coupled(at: _Around, count: int, pulsation: float, free: Floats) -> tuple[n
     values = shift + 1.0 / near
     size = np.abs(values)
     keep = np.imag(values) >= -1e-9 * np.maximum(size, ZERO * shift)
-    order = np.flatnonzero(keep)[np.argsort(size[keep], kind="stable")][:count]
-    values, size = values[order], size[order]
+    order = np.flatnonzero(keep)[np.argsort(size[keep], kind="stable")][: count - len(rigid.T)]
+    values = np.concatenate([np.zeros(len(rigid.T)), values[order]])
+    shapes, size = np.hstack([rigid, pairs[:n, order] / scale[:, None]]), np.abs(values)
     still = size <= np.sqrt(ZERO) * pulsation
     ratios = np.where(still, 0.0, -np.real(values) / np.maximum(size, 1e-300))
-    return values, np.where(still, 0.0, size) / (2.0 * np.pi), ratios, pairs[:n, order] / scale[:, None]
+    return values, np.where(still, 0.0, size) / (2.0 * np.pi), ratios, shapes
 
 
 def _unfound(at: _Around, count: int) -> SolverError:

@@ -216,10 +216,19 @@ def _solve_coupled(
     unit = np.where(squares == 0.0, 1.0, np.sqrt(np.abs(squares)) / largest)  # of y, relative
     place = np.diag(largest * unit)
     force = -(np.diag(squares) + skew) / (largest * unit)
-    values, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), place], [force, -C]]))
+    pull = np.max(np.abs(np.vstack([C, skew / largest])), axis=0, initial=0.0)
+    rigid = (squares == 0.0) & (
+        pull <= SYMMETRIC * np.max(pull, initial=1e-300)
+    )  # y has no part in the equations: y' has
+    state = np.flatnonzero(np.concatenate([~rigid, np.ones(n, bool)]))
+    whole = np.block([[np.zeros((n, n)), place], [force, -C]])
+    values, vectors = np.linalg.eig(whole[np.ix_(state, state)])
     tiny = 1e-10 * np.max(np.abs(values), initial=1e-300)
     keep = np.imag(values) > -tiny
-    values, vectors = values[keep], basis @ (vectors[:n, keep] / unit[:, None])
+    values, vectors = values[keep], vectors[:, keep]
+    y = vectors[-n:] * (largest / np.where(np.abs(values) > tiny, values, largest))
+    y[~rigid] = vectors[: n - np.count_nonzero(rigid)] / unit[~rigid, None]
+    vectors = basis @ y
     size = np.abs(values)
     ratios = np.where(size > tiny, -np.real(values) / np.maximum(size, tiny), 0.0)
     return values, np.where(size > tiny, size, 0.0) / (2.0 * np.pi), ratios, vectors

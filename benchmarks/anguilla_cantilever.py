@@ -24,7 +24,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 from cases import CANTILEVERS, Cantilever, interpolate, tip_error
-from measure import looped, record, rounded, show, timed, whole_call
+from measure import looped, record, repeats, rounded, show, timed, whole_call
 from settings import SETTINGS, Setting, hanging, robots, solve, swing, tip
 
 import anguilla as ag
@@ -92,20 +92,20 @@ def measure(case: Cantilever, setting: Setting, *, repeat: int, method: str | No
         tip(run)
         first_seconds = time.perf_counter() - began
         seconds, calls, anew, whole = [], [], [], []
-        for _ in range(repeat):
+        for _ in repeats(repeat):
             run, loop, call = looped(
                 lambda: release(case, setting, free, start, method), lambda run: run.status.seconds
             )
             calls.append(call)
             seconds.append(loop)
-        for _ in range(min(repeat, 10)):
+        for _ in repeats(min(repeat, 10)):
             free = hanging(case, setting)
             anew.append(timed(lambda free=free: release(case, setting, free, start, method))[1])
             whole.append(whole_call(lambda: tip(release(case, setting, hanging(case, setting), start, method)))[1])
     except ag.AnguillaError as error:
         return {**label, "failure": str(error)}
     readings = []
-    for _ in range(min(repeat, 5)):
+    for _ in repeats(min(repeat, 5)):
         began = time.perf_counter()
         place = tip(run)
         readings.append(time.perf_counter() - began)

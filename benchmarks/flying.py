@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from cases import interpolate
-from measure import record, rounded, show, whole_call
+from measure import record, repeats, rounded, show, whole_call
 
 REFERENCE = Path(__file__).resolve().parent / "reference" / "flying_soft_ge64_1e-3.npz"
 LENGTH, EA, GA, EI, GJ = 10.0, 1e4, 1e4, 500.0, 500.0  # [m], [N], [N], [N m^2], [N m^2]
@@ -164,7 +164,7 @@ def measure(setting: Setting, *, repeat: int) -> dict:
     label = {"peer": "anguilla", "version": ag.__version__, "case": "flying", "settings": asdict(setting)}
     try:
         fly(setting)
-        calls = [whole_call(lambda: fly(setting)) for _ in range(repeat)]
+        calls = [whole_call(lambda: fly(setting)) for _ in repeats(repeat)]
     except ag.AnguillaError as failure:
         return {**label, "failure": str(failure)}
     runs = [found for found, _ in calls]

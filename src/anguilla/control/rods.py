@@ -73,6 +73,7 @@ class RodModel:
         self._read = [list(robot.actuators).index(name) for name in self._sensors]
         self._zero = np.zeros((1, self.system.size))
         self._lines: tuple[bytes, tuple[Floats, Floats]] = (b"", (np.zeros(0), np.zeros((0, 0))))
+        self._placed: tuple[bytes, Floats] = (b"", np.zeros((0, 4, 4)))
         self._rest = self._lengths()
         self.size = float(sum(getattr(part, "length", 0.0) for part in robot.parts)) or 1.0
         self._factor: Any = None
@@ -142,11 +143,13 @@ class RodModel:
         return out[0]
 
     def _poses(self) -> Floats:
-        """Poses (effectors, 4, 4) [m]."""
-        motion = self._motion(self._zero[0])[: len(self.frames)]
-        poses = np.tile(np.eye(4), (len(motion), 1, 1))
-        poses[:, :3, :3], poses[:, :3, 3] = motion[:, :9].reshape(-1, 3, 3), motion[:, S_X : S_X + 3]
-        return poses @ self._offsets
+        """Poses (effectors, 4, 4) [m] at the present state; kept until the state changes."""
+        if self._placed[0] != self.q.tobytes():
+            motion = self._motion(self._zero[0])[: len(self.frames)]
+            poses = np.tile(np.eye(4), (len(motion), 1, 1))
+            poses[:, :3, :3], poses[:, :3, 3] = motion[:, :9].reshape(-1, 3, 3), motion[:, S_X : S_X + 3]
+            self._placed = (self.q.tobytes(), poses @ self._offsets)
+        return self._placed[1]
 
     def _lengths(self) -> Floats:
         return self._cables()[0].copy()
@@ -161,7 +164,7 @@ class RodModel:
 
     def positions(self) -> list[Floats]:
         """Present positions of the effectors [m]."""
-        return list(self._poses()[:, :3, 3])
+        return list(self._poses()[:, :3, 3].copy())
 
     def errors(self, positions: list[Floats], rotations: list[Floats | None]) -> Floats:
         """Effectors as seen from where they should be: (rows,) [m, rad], world axes."""

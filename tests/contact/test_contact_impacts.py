@@ -68,6 +68,9 @@ def _bouncing(t, height, stiffness=1e6):
     return RADIUS + np.where(inside < 0.0, speed * t - G * t**2 / 2, below)
 
 
+@pytest.mark.filterwarnings(
+    "ignore:The time steps of 'ball':anguilla.errors.AnguillaWarning"
+)  # heights matter here too
 @pytest.mark.parametrize("dt", [1e-2, 3e-3, 1e-3])
 def test_restitution_does_not_depend_on_the_step(dt):
     """What hits at v0 with a damping c leaves with v1: v0/c - ln(1 + c v0)/c^2 = v1^2/2 + c v1^3/3 + c^2 v1^4/4."""

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -49,6 +50,39 @@ def test_parts_and_copies_of_a_motion_have_its_quality():
     run = swing(dt=5e-4)
     for other in (run[10:20], copy.deepcopy(run), pickle.loads(pickle.dumps(run.quality))):
         assert (other if isinstance(other, type(run.quality)) else other.quality) == run.quality
+
+
+@pytest.mark.parametrize(
+    ("differ", "missed", "jumps", "blocks"),
+    [
+        (1e-5, np.linspace(0.0, 1.0, 101), (), 2),  # a fifth of a motion that goes on as it began
+        (5e-4, np.linspace(0.0, 1.0, 101), (), 4),  # a part that is not small enough at first
+        (1e-5, np.linspace(0.0, 1.0, 101) ** 8, (), 7),  # most errors are still to come
+        (1e-5, np.repeat([0.0, 1.0], [100, 1]), (), 10),  # all of them are: an impact at the end
+        (1e-5, np.linspace(0.0, 1.0, 101), (54,), 6),  # loads jump
+    ],
+)
+def test_a_part_of_a_motion_settles_a_doubt_only_if_the_rest_is_like_it(differ, missed, jumps, blocks):
+    run, asked = swing(dt=5e-4), []
+
+    def finer(*_):
+        for first in range(0, 100, 10):
+            asked.append(first)
+            yield first, run.q[first + 1 : first + 11] + np.array([0.75 * differ, 0.0, 0.0, 0.0, 0.0])
+
+    motion = SimpleNamespace(cutting=np.zeros(5, np.int64), jumps=[SimpleNamespace(step=k) for k in jumps], pieces=[])
+    nothing = carried.Carried(None, 0, 0, 0, 0.0, 0.0)
+    estimate = trust._Estimate(measured.TimeError(1.0, 0.0, 0, True), nothing, 1.0)
+    with mock.patch.object(trust, "finer", finer), mock.patch.object(trust, "added_up", lambda _: missed):
+        found = trust._compared(motion, run, 5e-4, estimate, False, 1)
+    assert len(asked) == blocks
+    assert found.sure and found.size >= differ * (1.0 / max(missed[10 * blocks], 1e-9)) * 0.9
+
+
+def test_local_errors_add_up_to_the_whole():
+    run = swing(dt=5e-4)
+    turns = np.linalg.norm(np.diff(run.integrated, axis=0) * run.system.tree.scale, axis=1)
+    np.testing.assert_allclose(np.diff(measured.added_up(run)), turns / np.sum(turns), atol=1e-12)
 
 
 def test_local_errors_are_sums_over_the_steps():

@@ -32,6 +32,7 @@ MOSTLY, CUT_AGAIN = 0.25, 8
 ROUGH, SHARP = (8, 4, 4), (64, 8, 4)
 FINER, FINEST_AGAIN = 4, 128  # pieces of a step that was cut, for each it was cut into, and at most
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
+WORK = 20  # times the iterations of the motion, for each of the steps that a shorter one is cut into, that they may take
 TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early
 
 
@@ -43,6 +44,7 @@ def finer(
     shorter: int = 1,
     recut: bool = False,
     sharp: bool = False,
+    parts: int = 1,
 ) -> Iterator[tuple[int, Floats]]:
     """Number of the first step and states (steps, n) at the ends of some steps, again and again until the end.
 
@@ -54,6 +56,7 @@ def finer(
         shorter: into how many steps each of the shorter ones is cut.
         recut: whether steps that were cut have pieces shorter than those.
         sharp: whether the first steps after a start are shorter still.
+        parts: of the motion, done one after the other at least.
 
     Raises:
         SolverError: where shorter steps fail.
@@ -61,7 +64,8 @@ def finer(
     """
     again = motion.again()
     again.restart(run.q[0], run.v[0])
-    plan = _plan(motion, len(run.t) - 1, dt, rough, shorter, recut, SHARP if sharp else ROUGH)
+    again.limit = WORK * shorter * motion.labour
+    plan = _plan(motion, len(run.t) - 1, dt, rough, shorter, recut, SHARP if sharp else ROUGH, parts)
     again.begin(0.0, dt / plan[0][2])
     again.settle(0.0, dt / plan[0][2])
     jumps = {jump.step for jump in motion.jumps}
@@ -91,7 +95,14 @@ def seen(motion: OngoingMotion, steps: int, rough: bool, shorter: int = 1) -> fl
 
 
 def _plan(
-    motion: OngoingMotion, steps: int, dt: float, rough: bool, shorter: int, recut: bool, start_pieces: tuple[int, ...]
+    motion: OngoingMotion,
+    steps: int,
+    dt: float,
+    rough: bool,
+    shorter: int,
+    recut: bool,
+    start_pieces: tuple[int, ...],
+    parts: int,
 ) -> list[tuple[int, int, int]]:
     """(first step, that behind the last, pieces of each) in order; steps with jumps stand alone."""
     pieces = np.full(steps, CUT_AGAIN if rough and motion.cutting[CUT] > MOSTLY * steps else HALF)
@@ -106,6 +117,7 @@ def _plan(
     pieces *= shorter
     edges = {0, steps, *jumps, *(jump + 1 for jump in jumps), *(np.flatnonzero(np.diff(pieces)) + 1).tolist()}
     edges |= {TOGETHER * (2**k - 1) for k in range(steps.bit_length()) if TOGETHER * (2**k - 1) < steps}
+    edges |= {steps * k // parts for k in range(parts)}
     ends = sorted(edges)
     return [(a, b, int(pieces[a])) for a, b in pairwise(ends)]
 

@@ -35,7 +35,6 @@ def in_blocks(
     while done < steps:
         jump, due = m.between(done), (done // every + 1) * every if notes else steps
         stop, reached, clock, status = min(steps, done + block, jump, due), done, time.perf_counter(), CONVERGED
-        m.passed = done
         if done == jump:
             keep = partial(keep_state, m, out, (done + 1) // every, (done + 1) % every == 0)
             status = across(m, done, dt, m.one_step, keep)
@@ -47,11 +46,13 @@ def in_blocks(
             if notes and reached == stop and stop % every == 0:
                 note(m, stop // every)
         clock = time.perf_counter() - clock
+        m.passed += reached - done
         if reached < stop:
             status = cut(m, t0 + reached * dt, dt, status)
             if status != CONVERGED:
                 return reached, status
             reached += 1
+            m.passed += 1
             keep_state(m, out, reached // every, reached % every == 0)
         elif clock < 0.25 * BLOCK_SECONDS:
             block *= 4 if stop - done == block else 1

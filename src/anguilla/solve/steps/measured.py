@@ -74,6 +74,14 @@ def _weights(system: Model) -> tuple[Floats, Floats]:
     return weight, np.where(system.tree.strain_scale == 0.0, weight, 0.0)
 
 
+def added_up(run: Trajectory) -> Floats:
+    """Sums (nt,) of the local errors of all coordinates up to each state, over that of the whole motion."""
+    assert run.integrated is not None
+    each = np.linalg.norm(np.diff(run.integrated, axis=0) * run.system.once(_weights)[0], axis=1)
+    total = np.append(0.0, np.cumsum(each))
+    return total / max(float(total[-1]), 1e-300)
+
+
 def spins(run: Trajectory, dt: float) -> bool:
     """Whether a joint turns so far in a step that what turns with it may be seen at odd angles only."""
     turning = run.system.once(_turning)
@@ -115,8 +123,8 @@ def nodes_of(system: Model) -> tuple[Ints, Floats]:
 
 
 def touches(system: Model) -> bool:
-    """Whether it may touch obstacles."""
-    return any(load.touches for load in system.robot.loads)
+    """Whether it may touch obstacles, or its parts each other."""
+    return any(load.touches or load.meets for load in system.robot.loads)
 
 
 def has_strains(system: Model) -> bool:

@@ -63,7 +63,7 @@ class OngoingMotion:
     smooth: bool = True  # whether starts are eased
     settles: bool = False  # whether multipliers start with offsets
     kinks: str = ""  # what is said of prescribed motions
-    passed: int = 0  # steps done
+    passed: int = 0  # steps done since the start
     allowed: int = LABOUR * FEW  # Newton's iterations, at least, before steps in pieces are given up
     limit: float = np.inf  # the same, at most
     # loads that are linear in inputs which stay the same for a step
@@ -250,7 +250,7 @@ class OngoingMotion:
         self.q[:], self.v[:] = q, v
         self.memory.memory[:] = AS_NEW
         self.pieces.clear()
-        self.cutting, self._before = fresh_cutting(), int(self.memory.counters[ITERATIONS])
+        self.cutting, self._before, self.passed = fresh_cutting(), int(self.memory.counters[ITERATIONS]), 0
 
     def next_jump(self, step: int) -> int:
         """Number of the first jump in a step or after it."""

@@ -79,8 +79,11 @@ class Origin:
         """Loads k steps after the start, without integrals of thrusters."""
         loads = self.table.at(SAMPLES + k)
         loads.row[DT] = self.dt
+        thrusters = loads.frames.table[:, KIND] == THRUSTER
+        if not thrusters.any():
+            return loads
         data = loads.frames.data.copy()
-        data[:, 6:12] = np.where(loads.frames.table[:, [KIND]] == THRUSTER, 0.0, data[:, 6:12])
+        data[thrusters, 6:12] = 0.0
         return loads._replace(frames=loads.frames._replace(data=data))
 
     def values(self, q: Floats, v: Floats, k: int = 0) -> Floats:

@@ -23,7 +23,16 @@ from anguilla.results.quality import TIME
 from anguilla.results.reactions import integrates
 from anguilla.solve.newton.newton import FACTORISATIONS, ITERATIONS, STARTING
 from anguilla.solve.steps.events import SNAP
-from anguilla.solve.steps.measured import INSTANTS, TimeError, apart, errors_of_steps, length_of, nodes_of, spins
+from anguilla.solve.steps.measured import (
+    INSTANTS,
+    TimeError,
+    apart,
+    errors_of_steps,
+    length_of,
+    nodes_of,
+    spins,
+    touches,
+)
 from anguilla.solve.steps.pieces import CUT
 from anguilla.solve.steps.stepping import stored
 
@@ -53,9 +62,9 @@ def windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int)
     count = (len(run.t) - 1) // rows
     if count < 2:
         return None
-    touches = any(load.touches for load in run.system.robot.loads)
+    touching = run.system.once(touches)
     joints, everything, _ = errors_of_steps(run, dt)
-    if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touches and not spins(run, dt):
+    if every == 1 and everything < SMALL and joints < 0.5 * TIME and not touching and not spins(run, dt):
         return TimeError(max(joints, TYPICAL * everything), float(run.t[-1]), len(run.system.tree.mass) - 1)
     way = np.cumsum(np.sqrt(np.einsum("ti,i->t", run.v**2, run.system.tree.scale**2)))
     counters = run.status.counters  # a start that these steps do not follow, longer ones do not follow either
@@ -65,7 +74,7 @@ def windows_error(motion: OngoingMotion, run: Trajectory, dt: float, every: int)
     again = motion.again()
     budget = math.inf if run.system.linear == DENSE else BUDGET * work(motion)
     again.limit = budget / CUT_WORK
-    for number, (first, last) in enumerate(_starts(motion, run, rows, count, touches)):
+    for number, (first, last) in enumerate(_starts(motion, run, rows, count, touching)):
         if found and work(again) > budget:
             break
         window = _Window(again, run, first * rows, 2.0 * dt, stride // 2, rows, places, 1.0 / 3.0)
@@ -101,7 +110,7 @@ def work(motion: OngoingMotion) -> int:
     return int(counters[ITERATIONS] + FACTOR * counters[FACTORISATIONS])
 
 
-def _starts(motion: OngoingMotion, run: Trajectory, rows: int, count: int, touches: bool) -> list[tuple[int, int]]:
+def _starts(motion: OngoingMotion, run: Trajectory, rows: int, count: int, touching: bool) -> list[tuple[int, int]]:
     """Strides at which windows begin, and where they end at the latest: the start, and where the robot is fastest.
 
     A robot that touches obstacles is looked at before it is hit hardest. No window has a jump of loads inside.
@@ -116,12 +125,12 @@ def _starts(motion: OngoingMotion, run: Trajectory, rows: int, count: int, touch
     if memory:  # integrals of thrusters and the friction of lines are known at the start alone
         return [(0, int(min(ends, default=count)))]
     hit, least = run.integrated, max(math.ceil(SHARE * count), 2)
-    signal = hit if touches and hit is not None else run.v
+    signal = hit if touching and hit is not None else run.v
     rough = np.einsum("ti,i->t", signal[::rows][: count + 1] ** 2, run.system.tree.scale**2)
     first = float(np.max(rough[: least + 1]))
     rough[:least], rough[max(count // 2, least + 1) :] = -1.0, -1.0  # a window must have room to grow
     peak = int(np.argmax(rough))
-    peak = max(peak - (least // 2 if touches else 0), 0) if rough[peak] > LIVELIER * first else 0
+    peak = max(peak - (least // 2 if touching else 0), 0) if rough[peak] > LIVELIER * first else 0
     found = []
     for begin in dict.fromkeys((0, peak)):
         behind = int(max((end + 1 for end in ends if end <= begin and end > 0), default=0))

@@ -32,7 +32,7 @@ MOSTLY, CUT_AGAIN = 0.25, 8
 ROUGH, SHARP = (8, 4, 4), (64, 8, 4)
 FINER, FINEST_AGAIN = 4, 128  # pieces of a step that was cut, for each it was cut into, and at most
 MANY = 40  # pieces, for each step of the motion, into which Newton may force shorter steps before they are given up
-WORK = 20  # times the iterations of the motion, for each of the steps that a shorter one is cut into, that they may take
+WORK = 20  # times the iterations of the motion that shorter steps may take, for each piece into which they cut a step
 TOGETHER = 8  # steps that are done at once at first, and each time twice as many: most doubts are settled early
 
 

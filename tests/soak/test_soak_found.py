@@ -83,11 +83,10 @@ def test_cut_steps_without_a_second_opinion_are_told():
     assert "20 of 34 steps of 'robot_20291231_2083' were too long for Newton" in record["motion"]["warnings"][0]
 
 
-def test_halves_of_steps_that_were_all_cut_are_no_proof():
-    """Eighths take too long to tell; halves agree with it better (0.3 %) than it agrees with the truth (1.4 %)."""
-    record = judged("20300117_4308")
-    assert record["motion"]["flagged"] and record["motion"]["error"] > 3.0 * record["motion"]["time_error"]
-    assert "52 of 52 steps of 'robot_20300117_4308' were too long for Newton" in record["motion"]["warnings"][0]
+def test_steps_that_were_all_cut_are_judged_by_eighths():
+    """Halves agree with it better (0.3 %) than it agrees with the truth (1.3 %); eighths take long, and see it."""
+    record = judged("20300117_4308")["motion"]
+    assert record["time_error"] > 0.9 * record["error"] > 0.01
 
 
 def test_momentum_that_changes_without_a_cause_is_told():

@@ -45,7 +45,7 @@ KEPT = (
     1e-6  # [m, rad, m/s] by which constraints that were left out may miss; of robots below 1 m, a part of their length
 )
 FAST = 0.2  # part of a gap that is left after a step with a gradient that is kept
-NO_GAP = 1e-13  # [m, rad]
+NO_GAP = 1e-13  # [m, rad]; of robots below 1 m, a part of their length
 PIECE = 0.2  # [rad, or relative displacement] of a gap that is closed at once
 CRUSHED = 1e-3  # of its length: a rod is squeezed to nothing
 NUDGE = 0.03  # [rad, or relative displacement] to see whether a closed shape can be left
@@ -176,11 +176,11 @@ def _project(system: Model, loads: Loads, q: Floats, weight: Floats, most: int =
 
     A gradient of a large robot is kept while gaps shrink fast.
     """
-    gaps, before = None, np.inf
+    gaps, before, unit = None, np.inf, units(system, loads.constraints.table[_holonomic(loads), KIND])
     for _ in range(most):
         phi = _missed(system, loads, q)
-        gap = float(np.max(np.abs(phi), initial=0.0))
-        if gap < 1e-13:
+        gap = float(np.max(np.abs(phi) / unit, initial=0.0))
+        if gap < NO_GAP:
             break
         if gaps is None or system.size <= TREES or gap > FAST * before:
             phi, gaps = _gap(system, loads, q, weight)

@@ -48,13 +48,23 @@ def least(matrix: Floats, right: Floats, zero: float | None = None, units: Float
 
 
 def solve_bordered(system: Model, matrix: Floats, right: Floats) -> Floats:
-    """Solve a system (n + m, n + m) of coordinates and multipliers; prescribed coordinates (n,) stay zero."""
+    """Solve a system (n + m, n + m) of coordinates and multipliers; prescribed coordinates (n,) stay zero.
+
+    Multipliers are counted in units of the block of the coordinates: the masses of a robot of a millimetre are 1e-15 beside
+    the gradients of its constraints, and would be lost.
+    """
     driven, units = system.blank.driven, system.once(_units)
     if len(driven):
         matrix, right = matrix.copy(), right.copy()
         matrix[driven], matrix[:, driven], right[driven] = 0.0, 0.0, 0.0
         matrix[driven, driven] = 1.0
-    found = solve(matrix / units[:, None] / units, (right.T / units).T)
+    n, matrix, right = system.size, matrix / units[:, None] / units, (right.T / units).T
+    unit = float(np.max(np.abs(matrix[:n, :n]), initial=0.0)) or 1.0
+    matrix[:n, :n] /= unit
+    matrix[n:, n:] *= unit
+    right[:n] /= unit
+    found = solve(matrix, right)
+    found[n:] *= unit
     return (found.T / units).T
 
 

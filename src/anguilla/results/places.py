@@ -131,6 +131,15 @@ class OfRods(Computed):
         with self.acting():
             return self._pick(self._wrench(part, X))
 
+    def wrenches(self, rods: list[RodHandle], X: list[Floats]) -> list[Floats]:
+        """Internal wrenches (time, points, 6) of many rods at arc lengths X [m] of each; the robot is followed once for some."""
+        parts, found = [self.own_rod(rod) for rod in rods], []
+        size = max(FEW, -(-len(rods) // GROUPS))
+        with self.acting():
+            for k in range(0, len(parts), size):
+                found += internal_wrenches(self.evaluations, parts[k : k + size], X[k : k + size])
+        return found
+
     @cached_property
     def _wrenches(self) -> dict[object, tuple[set[int], dict[int, tuple[Floats, Floats]]]]:
         """By the sections, in parts of the length: which rods were read, by number, and sections and wrenches of many."""

@@ -113,15 +113,12 @@ def _add_fields(record: Record, states: Any, robot: Robot) -> None:
     record.add("section", ("section",), np.array(labels, dtype=object), "", "labels of the sections of the rods")
     record.add("section_place", ("section",), np.concatenate(places), "m", "rest arc lengths of the sections")
 
-    def at_sections(read: Any) -> Array:
-        found = [np.reshape(read(rod, X), (-1, len(X), 6)) for rod, X in zip(rods, places, strict=True)]
-        return np.concatenate(found, axis=1)
-
-    dimensions, strain = ("time", "section", "axis"), at_sections(states.strain)
+    at_sections = [np.reshape(states.strain(rod, X), (-1, SECTIONS, 6)) for rod, X in zip(rods, places, strict=True)]
+    dimensions, strain = ("time", "section", "axis"), np.concatenate(at_sections, axis=1)
     record.add("curvature", dimensions, strain[..., :3], "rad/m", "twist and bending of the rods, section axes")
     record.add("stretch", dimensions, strain[..., 3:], "1", "stretch (1 at rest) and shear of the rods, section axes")
     try:
-        wrench = at_sections(states.wrench)
+        wrench = np.concatenate(states.wrenches(rods, places), axis=1)
     except AnguillaError as error:
         record.facts["no_internal_forces"] = str(error)
         return

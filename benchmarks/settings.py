@@ -42,7 +42,7 @@ class Setting:
 SETTINGS = {
     "soft": Setting(bend_modes=5, intervals=8, dt=1 / 15, rho_inf=0.85, tolerance=1e-3),
     "stiff": Setting(
-        bend_modes=13, stretch_modes=1, intervals=18, dt=0.0005, rho_inf=0.97, tolerance=3e-5, basis="free_tip"
+        bend_modes=13, stretch_modes=1, intervals=17, dt=0.0005, rho_inf=0.97, tolerance=5e-5, basis="free_tip"
     ),
     "stiff200": Setting(bend_modes=4, intervals=6, dt=0.0007, rho_inf=0.9, tolerance=1e-4),
 }

@@ -95,19 +95,20 @@ def report(arms: int = 256, steps: int = 400, repeat: int = 7, threads: int | No
 
 
 SIZES = (2, 8, 32, 128, 512, 2048, 4096)
-WORK = 102_400  # robot-steps of each measurement
+STEPS = 400  # of each copy, whatever their number: the first steps after a sudden pull take more work than later ones
+WORK = 102_400  # robot-steps of each measurement, at least
 
 
-def peer_rate(python: str, arms: int, steps: int, repeat: int) -> dict:
+def peer_rate(python: str, arms: int, repeat: int) -> dict:
     """Robot-steps per second of MuJoCo's rollout: best, median."""
     script = Path(__file__).resolve().parent / "peers" / "mujoco_batch.py"
-    options = "--arms", str(arms), "--steps", str(steps), "--repeat", str(repeat)
+    options = "--arms", str(arms), "--steps", str(STEPS), "--repeat", str(repeat * rounds(arms))
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run([python, script, *options], capture_output=True, text=True, check=True, env=environment)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def grown(arms: int, steps: int, repeat: int) -> tuple[list[float], int]:
+def grown(arms: int, repeat: int) -> tuple[list[float], int]:
     """Robot-steps per second of `BatchStepper` by the wall clock, and the bytes that its copies hold."""
     robot, inputs = robot_and_inputs(arms)
     ag.BatchStepper(robot, 1, dt=DT)  # what all copies share is not theirs
@@ -119,11 +120,21 @@ def grown(arms: int, steps: int, repeat: int) -> tuple[list[float], int]:
     copies.step(tensions, 1)
     rates = []
     for _ in range(repeat):
-        copies.reset()
-        rates.append(timed(lambda: copies.step(tensions, steps), arms * steps)["wall"])
+        seconds = 0.0
+        for _ in range(rounds(arms)):
+            copies.reset()
+            began = time.perf_counter()
+            copies.step(tensions, STEPS)
+            seconds += time.perf_counter() - began
+        rates.append(rounds(arms) * arms * STEPS / seconds)
     if copies.failed.any():
         raise SystemExit(f"{copies.failed.sum()} copies failed")
     return rates, held
+
+
+def rounds(arms: int) -> int:
+    """How often a measurement is repeated, so that it lasts long enough to be timed."""
+    return max(1, WORK // (arms * STEPS))
 
 
 def growth(python: str | None, sizes: tuple[int, ...], repeat: int) -> None:
@@ -132,27 +143,25 @@ def growth(python: str | None, sizes: tuple[int, ...], repeat: int) -> None:
         f"`BatchStepper` of the tendon arm (12 coordinates, {1e3 * DT:g} ms a step), {os.cpu_count()} threads, load {os.getloadavg()[0]:.2f};"
     )
     print(
-        "MuJoCo: its threaded rollout of an arm of four rigid links (12 coordinates, the same step). Ratios of medians.\n"
+        f"MuJoCo: its threaded rollout of an arm of four rigid links (12 coordinates, the same step). {STEPS} steps each. "
+        "Ratios of medians.\n"
     )
-    print(
-        "| copies | steps each | robot-steps/s, best | median | memory [kB a copy] | MuJoCo, best | median | Anguilla / MuJoCo |"
-    )
-    print("|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("| copies | robot-steps/s, best | median | memory [kB a copy] | MuJoCo, best | median | Anguilla / MuJoCo |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
     found = {}
     for arms in sizes:
-        steps = max(20, min(2000, WORK // arms))
         mine, theirs = [], []
         for _ in range(2):
-            rates, held = grown(arms, steps, repeat)
+            rates, held = grown(arms, repeat)
             mine += rates
             if python:
-                theirs.append(peer_rate(python, arms, steps, repeat))
+                theirs.append(peer_rate(python, arms, repeat))
         found[arms] = median(mine)
-        cells = [f"{arms}", f"{steps}", f"{max(mine):.0f}", f"{found[arms]:.0f}", f"{held / arms / 1e3:.1f}"]
+        cells = [f"{arms}", f"{max(mine):.0f}", f"{found[arms]:.0f}", f"{held / arms / 1e3:.1f}"]
         if theirs:
             other = median(each["median"] for each in theirs)
             cells += [f"{max(each['best'] for each in theirs):.0f}", f"{other:.0f}", f"{found[arms] / other:.2f}"]
-        print("| " + " | ".join([*cells, *[""] * (8 - len(cells))]) + " |", flush=True)
+        print("| " + " | ".join([*cells, *[""] * (7 - len(cells))]) + " |", flush=True)
     many = [arms for arms in sizes if arms >= 32]
     if len(many) > 1:
         print(
@@ -172,7 +181,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="with --growth: up to 128 copies, once")
     given = parser.parse_args()
     if given.growth:
-        return growth(given.peer, SIZES[:4] if given.quick else SIZES, 1 if given.quick else 5)
+        return growth(given.peer, SIZES[:4] if given.quick else SIZES, 1 if given.quick else 3)
     result = report(given.arms, given.steps, given.repeat, given.threads)
     if given.json:
         show(result)

@@ -117,7 +117,7 @@ def judge(
     if time is not None and time.size > (TOLD if time.sure else TIME):
         told.append(_say_time(system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
-        told.append(_say_energy(run, gained[0], gained[1], dt))
+        told.append(_say_energy(run.robot.name, gained[0], gained[1], dt))
     elif system.once(_meets) and (won := _gained_by_touching(run, states))[0] > IMPACTS:
         told.append(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
@@ -142,24 +142,26 @@ def judge(
         )
     told += lacking
     size = None if time is None else time.size
-    return partial(_completed, run, dt, some, gained, size, motion.jumps, cut, steps, told), " ".join(told)
+    # without the motion itself, which keeps this: its memory is free for the next one as soon as nobody needs it
+    find = partial(_completed, run.robot.name, dt, some, gained, size, motion.jumps, cut, steps, told)
+    return find, " ".join(told)
 
 
 def _completed(
-    run: Trajectory, dt: float, some: Callable[[], Some], gained: tuple[float | None, float] | None, size: float | None,
+    name: str, dt: float, some: Callable[[], Some], gained: tuple[float | None, float] | None, size: float | None,
     jumps: list[Jump], cut: int, steps: int, told: list[str],
 ) -> Quality:  # fmt: skip
     """The quality, with what no warning needs: that is found when it is read."""
     energy, until = energy_gain(some()) if gained is None else gained
     if gained is None and energy is not None and energy > ENERGY:  # a calm motion, against all expectation
-        told = [*told, _say_energy(run, energy, until, dt)]
+        told = [*told, _say_energy(name, energy, until, dt)]
     events = tuple(jump.at for jump in jumps)
     return Quality(size, energy, penetration(some()), events, cut, steps, tuple(told))
 
 
-def _say_energy(run: Trajectory, gain: float, until: float, dt: float) -> str:
+def _say_energy(name: str, gain: float, until: float, dt: float) -> str:
     return (
-        f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {until:.4g} s: take a smaller dt, "
+        f"{name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {until:.4g} s: take a smaller dt, "
         f"such as {nice_step(0.25 * dt):g}."
     )
 

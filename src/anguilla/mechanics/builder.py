@@ -369,7 +369,8 @@ def _terms(
     there = tables.reshape(-1, 2 * LANES).any(axis=1)
     rank, tables = rank[there], tables[there]
     pack = seg["own_pack"][owner[rank]] + k[there]
-    keys, found = rank // LANES * len(slot) + pack, {}  # a term for every record and pack, in the order of the links
+    keys = rank // LANES * len(slot) + pack  # a term for every record and pack, in the order of the links
+    found: dict[int, int] = {}
     number = [found.setdefault(key, len(found)) for key in keys.tolist()]
     term_value = np.zeros((len(found), LANES, 2, LANES))
     term_value[number, :, :, rank % LANES] = tables.transpose(0, 2, 1)

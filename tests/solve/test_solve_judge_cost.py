@@ -1,8 +1,10 @@
 """What the judge need not do it does not do, and what it finds quickly is what the long way finds."""
 
 import copy
+import gc
 import pickle
 import warnings
+import weakref
 from types import SimpleNamespace
 from unittest import mock
 
@@ -44,6 +46,17 @@ def test_a_quiet_motion_costs_no_matrices_and_no_energies():
         assert run.quality.ok and run.quality.time_error < 0.005
         assert 0.0 <= run.quality.energy_error < 1e-3 and run.quality.penetration is None
         assert energies.call_count == depths.call_count == 1  # once, when it is read
+
+
+def test_a_motion_is_let_go_as_soon_as_nobody_holds_it():
+    gc.disable()
+    try:
+        run = swing(dt=5e-4, count=100)
+        quality, held = run.quality, weakref.ref(run)
+        del run
+        assert held() is None and quality.ok
+    finally:
+        gc.enable()
 
 
 def test_parts_and_copies_of_a_motion_have_its_quality():

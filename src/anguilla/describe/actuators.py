@@ -202,11 +202,12 @@ class Actuator(Description):
     def stretches(self) -> list[tuple[RodHandle, Routing, float, float]]:
         """(rod, routing, from, to): the stretches it runs along [m]."""
         parts = [part for part in self._path if isinstance(part, RodHandle)]
-        routings = [self.routing] * len(parts) if isinstance(self.routing, Routing) else list(self.routing)
-        spans = [(0.0, part.length) for part in parts]
+        routings = [self.routing] * len(parts) if isinstance(self.routing, Routing) else self.routing
+        found = [(part, routing, 0.0, part.length) for part, routing in zip(parts, routings, strict=True)]
         if self.span is not None:
-            spans[-1] = (float(self.span[0]), min(float(self.span[1]), parts[-1].length))
-        return [(part, routing, *span) for part, routing, span in zip(parts, routings, spans, strict=True)]
+            low, high = self.span
+            found[-1] = *found[-1][:2], float(low), min(float(high), parts[-1].length)
+        return found
 
     @property
     def spans(self) -> list[tuple[Frame, Frame]]:
@@ -317,7 +318,9 @@ def warn_slack(name: str, tension: float, when: str, *, rods: bool = True) -> No
 
 def _continues(a: Any, b: Any) -> bool:
     """Whether rod b is fixed to the tip of rod a without an offset."""
-    rods = isinstance(a, RodHandle) and isinstance(b, RodHandle)
-    if not rods or b.joint.size or b.parent != a.tip:
+    if not (isinstance(a, RodHandle) and isinstance(b, RodHandle)) or b.joint.size:
+        return False
+    at = b.parent
+    if at.part_index != a.index or at.place != "tip" or at.offset is not None or at.robot is not a.robot:
         return False
     return b.pose.tobytes() == THERE or bool((np.abs(b.pose - HERE) <= CLOSE).all())

@@ -75,7 +75,8 @@ def copied(item: Anything, memo: dict[int, Any]) -> Anything:
     memo[id(item)] = twin
     own = vars(twin)
     for name, value in vars(item).items():
-        own[name] = value if type(value) in PLAIN else copy.deepcopy(value, memo)
+        plain = type(value) in PLAIN or (type(value) is tuple and PLAIN.issuperset(map(type, value)))
+        own[name] = value if plain else copy.deepcopy(value, memo)
     return twin
 
 

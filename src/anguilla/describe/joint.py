@@ -149,7 +149,7 @@ class Joint(Description):
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return sum(axis.size for axis in self.axes)
+        return sum([axis.size for axis in self.axes])
 
     @property
     def turns(self) -> list[bool]:

@@ -55,6 +55,7 @@ class Strains:
             raise DescriptionError(
                 f"Strains needs at least one strain with one mode; the six strains are {', '.join(STRAIN_NAMES)}."
             )
+        self._size = sum(basis.size for basis in self._bases.values())
 
     def __repr__(self) -> str:
         return f"Strains({', '.join(f'{name}={basis!r}' for name, basis in self.items())})"
@@ -86,9 +87,14 @@ class Strains:
         return list(self._bases.items())
 
     @property
+    def numbered(self) -> list[tuple[int, Basis]]:
+        """Pairs (number, basis) of the active strains: their places in STRAIN_NAMES, in order."""
+        return [(STRAIN_NAMES.index(name), basis) for name, basis in self._bases.items()]
+
+    @property
     def size(self) -> int:
         """Number of coordinates of the rod."""
-        return sum(basis.size for basis in self._bases.values())
+        return self._size
 
     @property
     def breakpoints(self) -> tuple[float, ...]:

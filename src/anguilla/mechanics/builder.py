@@ -209,12 +209,13 @@ class Builder:
         node["parent"] += parents
         node["kind"] += [ROD] * count
         node["segment"] += [segment] * count
-        node["length"] += np.diff(X, axis=0).ravel().tolist()
+        node["length"] += (X[1:] - X[:-1]).ravel().tolist()
         node["mass"] += mass.tolist()
-        self.rows["fixed"].append(np.broadcast_to(NOWHERE, (count, 12)))
-        self.rows["inertia"].append(np.broadcast_to(inertia, (count, 3)))
+        self.rows["fixed"] += [NOWHERE] * count
+        self.rows["inertia"].append(inertia)
         self.rows["prescribed"].append(rest)
-        node["basis_at"] += (self._table(basis) + basis[0].size * np.arange(count)).tolist()
+        first, size = self._table(basis), basis[0].size
+        node["basis_at"] += range(first, first + size * count, size)
 
     def add_offset(self, pose: Floats, parent: int) -> int:
         """Add a massless frame at a fixed pose from a node, a segment of its own: it can carry loads."""
@@ -226,7 +227,8 @@ class Builder:
         ends = np.stack([grid.X[k], X])
         gauss = gauss_points(ends).reshape(2, -1).T  # of intervals that do not follow each other
         segment = self.nodes["segment"][int(nodes[0])]
-        self._intervals(ends, *_at_points(rod, gauss), segment, nodes[k].tolist(), np.zeros(len(X)), NO_INERTIA)
+        inertia = np.zeros((len(X), 3))
+        self._intervals(ends, *_at_points(rod, gauss), segment, nodes[k].tolist(), inertia[:, 0], inertia)
         return range(first, self.count)
 
     def with_room(self) -> Builder:
@@ -282,14 +284,14 @@ def _numbered(blocks: dict[str, Any], seg: dict[str, Any], lanes: Ints) -> dict[
     extended = place + LANES * blocks["extended_at"][block[owner]]
     of_lane = np.full(int(width.sum()), -1)
     of_lane[extended] = np.arange(len(lanes))
-    ports = np.where(blocks["host"] >= 0, FACE * width[blocks["host"]], 0)
-    hosts = np.argsort(blocks["host"], kind="stable")
-    each = np.arange(len(packs) + 1)
+    host, each = blocks["host"], np.arange(len(packs) + 1)
+    ports = np.where(host >= 0, FACE * width[host], 0)
+    hosts, members = host.argsort(kind="stable"), block[1:].argsort(kind="stable")
+    hosts = hosts[host[hosts] >= 0]
     return dict(
-        member=1 + np.argsort(block[1:], kind="stable"), member_at=np.searchsorted(np.sort(block[1:]), each),
-        child=hosts[blocks["host"][hosts] >= 0],
-        child_at=np.searchsorted(np.sort(blocks["host"][blocks["host"] >= 0]), each),
-        coordinate=of_lane[of_lane >= 0], lead=np.searchsorted(np.sort(extended), _ends(width)), extended=extended,
+        member=1 + members, member_at=block[1:][members].searchsorted(each),
+        child=hosts, child_at=host[hosts].searchsorted(each),
+        coordinate=of_lane[of_lane >= 0], lead=np.sort(extended).searchsorted(_ends(width)), extended=extended,
         of_lane=of_lane, block_at=_ends(LANES * packs * width)[:-1], port_at=_ends(ports)[:-1],
     )  # fmt: skip
 
@@ -326,7 +328,9 @@ def _within(sizes: Ints, block: Ints) -> Ints:
 
 def _ends(sizes: Ints) -> Ints:
     """Where things of the given sizes begin that stand one after the other, and where the last ends."""
-    return np.concatenate([[0], np.cumsum(sizes)])
+    ends = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.add.accumulate(sizes, out=ends[1:])
+    return ends
 
 
 def _is_flat(node: dict[str, Any], fixed: Floats, prescribed: Floats, seg: dict[str, Any]) -> bool:
@@ -360,20 +364,18 @@ def _terms(
 ) -> tuple[Ints, npt.NDArray[np.uint64], Floats]:
     """What packs of coordinates add to the strains of records of four links: Tree.term_at, term, term_value."""
     links = np.flatnonzero(node["kind"] != FIXED)
-    rank, k, tables = own_tables(links, seg["own_packs"][node["segment"][links]], basis, node["basis_at"])
-    there = tables.any(axis=(1, 2))
+    owner = node["segment"][links]
+    rank, k, tables = own_tables(links, seg["own_packs"][owner], basis, node["basis_at"])
+    there = tables.reshape(-1, 2 * LANES).any(axis=1)
     rank, tables = rank[there], tables[there]
-    pack = seg["own_pack"][node["segment"][links[rank]]] + k[there]
+    pack = seg["own_pack"][owner[rank]] + k[there]
     keys = rank // LANES * len(slot) + pack  # a term for every record and pack, in the order of the links
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    term_value = np.zeros((len(first), LANES, 2, LANES))
-    term_value[place[number], :, :, rank % LANES] = tables.transpose(0, 2, 1)
-    leading = first[order]
-    record, pack = rank[leading] // LANES, pack[leading]
-    strain = seg["strains"][node["segment"][links[rank[leading]]], slot[pack]]
+    found: dict[int, int] = {}
+    number = [found.setdefault(key, len(found)) for key in keys.tolist()]
+    term_value = np.zeros((len(found), LANES, 2, LANES))
+    term_value[number, :, :, rank % LANES] = tables.transpose(0, 2, 1)
+    record, pack = np.divmod(_ints([*found]), max(len(slot), 1))
+    strain = seg["strains"][np.repeat(np.arange(len(seg["own_packs"])), seg["own_packs"])[pack], slot[pack]]
     records = np.arange(-(-len(links) // LANES) + 1)
     if (
         len(term_value) > MANY_TERMS
@@ -383,8 +385,9 @@ def _terms(
         term_value = term_value[np.unique(value_at, return_index=True)[1]]
     else:
         value_at = np.arange(len(term_value))
-    term = np.stack([LANES * strain, LANES * pack, TERM * value_at], axis=1).astype(np.uint64)
-    return np.searchsorted(record, records), term, term_value.ravel()
+    term = np.empty((len(record), 3), np.uint64)
+    term[:, 0], term[:, 1], term[:, 2] = LANES * strain, LANES * pack, TERM * value_at
+    return record.searchsorted(records), term, term_value.ravel()
 
 
 def _by_lane(given: dict[int, float], count: int) -> Floats:

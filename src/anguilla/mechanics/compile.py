@@ -169,7 +169,7 @@ def _coordinate_scale(rod: Rod, grams: list[tuple[Floats, Floats]]) -> tuple[Flo
         unit = np.sqrt(square.diagonal())
         unit *= rod.length if strain < 3 else 1.0
         scales.append(unit)
-        stiffness.append(float((stiff.diagonal() / unit**2).mean()))
+        stiffness.append(float(np.add.reduce(stiff.diagonal() / (unit * unit))) / len(unit))  # their mean
     softest = min((k for k in stiffness if k > 0.0), default=1.0)
     weights = [unit * math.sqrt(max(k / softest, 1.0)) for unit, k in zip(scales, stiffness, strict=True)]
     return np.concatenate(scales), np.concatenate(weights)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
-from anguilla.describe import STRAIN_NAMES
 from anguilla.describe.basis import Basis, Chebyshev, FreeTip, Legendre, Monomial
 from anguilla.describe.rod import Rod
 from anguilla.mechanics.tree import Floats, Ints
@@ -73,15 +72,14 @@ def rod_grid(rod: Rod, attachments: list[float], least: int = 1) -> RodGrid:
 
     `least` is the smallest number of intervals to choose when the rod leaves it open.
     """
-    ends = np.array([0.0, *rod.breakpoints, rod.length])
-    total = rod.intervals or max(default_intervals(rod), least)
-    share = np.diff(ends) / rod.length
-    counts = np.maximum(np.round(total * share).astype(int), 1 if rod.intervals else 2)
-    panels = np.concatenate([[0], np.cumsum(counts)])
-    nodes, left, right = np.zeros(panels[-1] + 1), np.zeros(panels[-1] + 1), np.zeros(panels[-1] + 1)
-    for k, (first, last) in enumerate(pairwise(panels.tolist())):
-        x, w = lobatto(last - first)
-        start, h = ends[k], ends[k + 1] - ends[k]
+    ends = [0.0, *rod.breakpoints, rod.length]
+    total, fewest = rod.intervals or max(default_intervals(rod), least), 1 if rod.intervals else 2
+    counts = [max(round(total * ((end - start) / rod.length)), fewest) for start, end in pairwise(ends)]
+    panels = np.array([*accumulate(counts, initial=0)])
+    nodes, left, right = np.zeros((3, sum(counts) + 1))
+    for start, end, first, last in zip(ends[:-1], ends[1:], panels[:-1], panels[1:], strict=True):
+        x, w = lobatto(int(last - first))
+        h = end - start
         nodes[first + 1 : last + 1] = start + h * x[1:]
         left[first + 1 : last + 1] = h * w[1:]
         right[first] = w[0] * h
@@ -110,16 +108,19 @@ def _between(nodes: Floats, places: list[float], gap: float) -> list[float]:
 
 def gauss_points(X: Floats) -> Floats:
     """(m - 1, 2, ...) arc lengths of the Gauss points of the intervals between nodes X (m, ...)."""
-    middle, h = 0.5 * (X[:-1] + X[1:]), np.diff(X, axis=0)
-    return np.stack([middle - GAUSS * h, middle + GAUSS * h], axis=1)
+    middle, aside = 0.5 * (X[:-1] + X[1:]), GAUSS * (X[1:] - X[:-1])
+    out = np.empty((len(middle), 2, *X.shape[1:]))
+    out[:, 0], out[:, 1] = middle - aside, middle + aside
+    return out
 
 
 def nodal_inertia(rod: Rod, grid: RodGrid) -> Floats:
     """(m, 6) lumped inertia of the nodes: quadrature weight x section inertia, each side of a jump with its own value."""
+    if len(grid.panels) == 2:
+        return grid.weights[:, None] * rod.inertia(grid.X)
     inside = np.where((grid.left > 0.0) & (grid.right > 0.0), SAME * rod.length, 0.0)  # only where two panels meet
-    before = after = rod.inertia((grid.X - inside).clip(0.0, rod.length))
-    if inside.any():
-        after = rod.inertia((grid.X + inside).clip(0.0, rod.length))
+    before = rod.inertia((grid.X - inside).clip(0.0, rod.length))
+    after = rod.inertia((grid.X + inside).clip(0.0, rod.length))
     return grid.left[:, None] * before + grid.right[:, None] * after
 
 
@@ -157,14 +158,14 @@ def gauss(count: int) -> tuple[Floats, Floats]:
 
 def numbered(rod: Rod) -> list[tuple[int, Basis]]:
     """Active strains by number, with their bases."""
-    return [(STRAIN_NAMES.index(name), basis) for name, basis in rod.strains.items()]
+    return rod.strains.numbered
 
 
 def values(basis: Basis, x: Floats) -> Floats:
     """Values (m, k) of a basis at the points x (m,) of [0, 1]; kept for polynomials, as rods and strains share them."""
     if type(basis) in KEPT:
         return _kept_values(basis, x.tobytes())
-    return basis(x)
+    return basis(x.copy())  # which a user may have written
 
 
 @lru_cache(maxsize=256)
@@ -177,14 +178,13 @@ def _kept_values(basis: Basis, x: bytes) -> Floats:
 def strain_grams(rod: Rod, grid: RodGrid) -> list[tuple[Floats, Floats]]:
     """Of each active strain, the (k, k) integrals over the rod of basis x basis^T: times 1/L, and times its stiffness."""
     bases = numbered(rod)
-    ends = np.array([0.0, *rod.breakpoints, rod.length]) / rod.length
-    half = 0.5 * np.diff(ends)[:, None]
-    points, w = gauss(12 + max((basis.degree for _, basis in bases), default=0))
-    x, w = (ends[:-1, None] + half * (1.0 + points)).ravel(), (half * w).ravel()  # the same at any length
+    ends = [0.0, *(X / rod.length for X in rod.breakpoints), 1.0]
+    x, w = _panel_points(tuple(ends), 12 + max((basis.degree for _, basis in bases), default=0))
     hooke, grams = rod.hooke(rod.length * x), []
+    weighted = rod.length * hooke * w
     for strain, basis in bases:
         phi, stiffness = values(basis, x), hooke[:, strain]
-        gram, out = phi.T @ (phi * w[:, None]), phi.T @ (phi * (rod.length * stiffness * w)[:, None])
+        gram, out = phi.T @ (phi * w), phi.T @ (phi * weighted[:, strain, None])
         if basis.degree > EXACT and isinstance(basis, Legendre | Chebyshev | Monomial):
             if 0.0 < stiffness.max() <= (1.0 + EVEN) * stiffness.min():
                 _pass_patch_test(out, stiffness[0] * phi[0, 0] * _sums(basis, grid))
@@ -192,9 +192,17 @@ def strain_grams(rod: Rod, grid: RodGrid) -> list[tuple[Floats, Floats]]:
     return grams
 
 
+@lru_cache(maxsize=64)
+def _panel_points(ends: tuple[float, ...], count: int) -> tuple[Floats, Floats]:
+    """Gauss points (m,), `count` between two neighbours of the ends of panels in [0, 1], and their weights (m, 1)."""
+    points, w = gauss(count)
+    low, half = np.array(ends[:-1])[:, None], 0.5 * np.diff(ends)[:, None]
+    return (low + half * (1.0 + points)).ravel(), (half * w).reshape(-1, 1)
+
+
 def _sums(basis: Basis, grid: RodGrid) -> Floats:
     """Sums (k,) of functions over the Gauss points of the intervals [m]."""
-    return np.repeat(0.5 * np.diff(grid.X), 2) @ values(basis, gauss_points(grid.X / grid.X[-1]).ravel())
+    return np.repeat(0.5 * (grid.X[1:] - grid.X[:-1]), 2) @ values(basis, gauss_points(grid.X / grid.X[-1]).ravel())
 
 
 def _pass_patch_test(stiffness: Floats, at_points: Floats) -> None:

@@ -316,6 +316,8 @@ class Model:
     @cached_property
     def elastic_diagonal(self) -> Floats:
         """Its diagonal (n,)."""
+        if self.size <= SMALL:
+            return self.elastic_stiffness().diagonal()
         values, (rows, columns) = self._elastic_entries()
         found, own = np.zeros(self.size), rows == columns
         found[rows[own]] = values[own]

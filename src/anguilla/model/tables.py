@@ -138,8 +138,10 @@ class Tables:
             X = layout.grid.X
             if high > X[-1] * (1.0 + SAME):
                 raise DescriptionError(f"an actuator spans to {high:g} m, but {part.name} is now {X[-1]:g} m long.")
-            inside = np.flatnonzero((X[:-1] >= low - SAME * X[-1]) & (X[1:] <= high + SAME * X[-1]))
-            self.between[key] = layout.nodes[1:][inside].tolist(), gauss_points(X)[inside], np.diff(X)[inside]
+            inside: Any = slice(None)
+            if low > 0.0 or high < X[-1]:
+                inside = (X[:-1] >= low - SAME * X[-1]) & (X[1:] <= high + SAME * X[-1])
+            self.between[key] = layout.nodes[1:][inside].tolist(), gauss_points(X)[inside], (X[1:] - X[:-1])[inside]
         return self.between[key]
 
     def seat(self, where: Frame | RodHandle | Sequence[Frame]) -> Seat:
@@ -248,16 +250,16 @@ class Tables:
         along = []
         for part, routing, low, high in actuator.stretches:
             nodes, points, lengths = self.stretch(part, low, high)
-            first = self.cable_count
             self.cables.append((nodes, number, line(routing, points, actuator.tension_per_input * lengths)))
+            along.append(range(self.cable_count, self.cable_count + len(nodes)))
             self.cable_count += len(nodes)
-            along.append([(0, k, number) for k in range(first, self.cable_count)])
         first = len(self.spans)
         for a, b in actuator.spans:
             self.spans.append((self.pair(a, b), number))
         if actuator.rubbing:
+            links = [[(0, k, number) for k in piece] for piece in along]
             through = [(1, k, number) for k in range(first, len(self.spans))]
-            self.line += [place for piece in actuator.in_order(along, through) for place in piece]
+            self.line += [place for piece in actuator.in_order(links, through) for place in piece]
         if actuator.slack is not None:
             self.rows.append((LENGTH, number, 0, 0, actuator.slack))
             self.row_names.append(f"length of {name!r}")
@@ -384,7 +386,8 @@ def with_lines(
 def line(routing: Routing, points: Floats, pulls: Floats) -> Floats:
     """Data (m, 14) of a line in intervals: place and slope at two Gauss points (m, 2); pulls: length times force by input."""
     data, X = np.zeros((2 * len(points), 7)), points.ravel()
-    data[:, :3], data[:, 6] = routing.offset(X), np.repeat(0.5 * pulls, 2)
+    data[:, :3], data[::2, 6] = routing.offset(X), 0.5 * pulls
+    data[1::2, 6] = data[::2, 6]
     if not routing.is_parallel:
         data[:, 3:6] = routing.slope(X)
     return data.reshape(-1, 14)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import is_dataclass
 from functools import partial
 from itertools import chain
 from operator import attrgetter, is_
@@ -26,6 +27,8 @@ from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
+
+from anguilla.describe.description import Description
 
 __all__ = ["Watch"]
 
@@ -49,7 +52,7 @@ class Watch:
         self._seen: dict[int, object] = {}  # kept alive: an id is worth nothing afterwards
         self._shown: list[Collection[Any]] = []  # what shows its items as they are now,
         self._asked: list[Callable[[], Collection[Any]]] = []  # and what has to be asked for them
-        self._arrays: list[tuple[np.ndarray, Any, bytes]] = []
+        self._arrays: list[tuple[np.ndarray, tuple[int, ...], np.dtype, bytes]] = []
         self._known = True
         waiting = [thing]
         while waiting and self._known:
@@ -58,12 +61,8 @@ class Watch:
                 self._seen[id(one)] = one
                 waiting += self._note(one)
                 self._known &= len(self._seen) <= MOST
-        found = self._look() if self._known else []
+        found = [*self._shown, *[ask() for ask in self._asked]] if self._known else []
         self._before = list(map(len, found)), list(chain.from_iterable(found))
-
-    def _look(self) -> list[Collection[Any]]:
-        """What shows or tells all items as they are now."""
-        return [*self._shown, *[ask() for ask in self._asked]]
 
     @property
     def unchanged(self) -> bool:
@@ -71,15 +70,19 @@ class Watch:
         if not self._known:
             return False
         try:
-            found, (sizes, before) = self._look(), self._before
-            if list(map(len, found)) != sizes:
+            # what shows or tells all items as they are now
+            found, (sizes, before) = [*self._shown, *[ask() for ask in self._asked]], self._before
+            if [*map(len, found)] != sizes:
                 return False
             items = chain.from_iterable
             if not (all(map(is_, items(found), before)) or all(map(_same, items(found), before))):
                 return False
         except (AttributeError, ValueError, RuntimeError):  # a name or a closure that is gone; changed meanwhile
             return False
-        return all((array.shape, array.dtype) == kind and array.tobytes() == kept for array, kind, kept in self._arrays)
+        for array, shape, kind, kept in self._arrays:
+            if array.tobytes() != kept or array.shape != shape or array.dtype != kind:
+                return False
+        return True
 
     def _note(self, thing: Any) -> Iterable[Any]:
         """Note what an object consists of; what is to be looked at next."""
@@ -101,7 +104,7 @@ class Watch:
     def _note_array(self, array: np.ndarray) -> Iterable[Any]:
         self._known &= array.nbytes <= LARGEST
         if self._known:
-            self._arrays.append((array, (array.shape, array.dtype), array.tobytes()))
+            self._arrays.append((array, array.shape, array.dtype, array.tobytes()))
         return array.ravel().tolist() if array.dtype.hasobject else ()
 
 
@@ -132,21 +135,21 @@ def _reads(thing: Any) -> list[Any] | None:
         return [partial(_of_names, thing, ("func", "args", "keywords"))]
     if isinstance(thing, ReferenceType):
         return [lambda: (thing(),)]
-    if hasattr(thing, "py_func"):  # compiled by Numba: what it refers to is frozen
+    if not _is_ours(thing) and hasattr(thing, "py_func"):  # compiled by Numba: what it refers to is frozen
         return []
     if isinstance(thing, property | staticmethod | classmethod):
         return [partial(_of_names, thing, tuple(n for n in ("fget", "__func__") if getattr(thing, n, None)))]
     found = _attributes(thing)
     if not found and _is_closed(type(thing)):
         return None
-    if all(_is_library(kind) for kind in type(thing).__mro__):
+    if _is_of_library(type(thing)):
         return found
     return [*found, partial(_of_names, type(thing), ("__mro__",))]
 
 
 def _is_library(thing: Any) -> bool:
     """Whether an object is a function or a class of a library, which stays what it is."""
-    if not hasattr(thing, "__qualname__") or isinstance(thing, MethodType):
+    if _is_ours(thing) or not hasattr(thing, "__qualname__") or isinstance(thing, MethodType):
         return False
     root = (getattr(thing, "__module__", None) or "").partition(".")[0]
     if root in ("anguilla", "") or root in sys.stdlib_module_names:
@@ -155,12 +158,27 @@ def _is_library(thing: Any) -> bool:
     return "site-packages" in file or "dist-packages" in file
 
 
+def _is_ours(thing: Any) -> bool:
+    """Whether an object is of a public class, no function: to ask it for an attribute that it lacks takes long."""
+    return hasattr(type(thing), "_has_doors")
+
+
+def _is_of_library(kind: type) -> bool:
+    """Whether a class and all that it derives from are of libraries, found once."""
+    found = _OF_LIBRARY.get(kind)
+    if found is None:
+        found = _OF_LIBRARY[kind] = all(_is_library(base) for base in kind.__mro__)
+    return found
+
+
 def _attributes(thing: Any) -> list[Any]:
     """The same of the attributes of an object, by `__dict__` and by slots."""
     found: list[Any] = []
     own = getattr(thing, "__dict__", None)
     if isinstance(own, dict):
-        found += [own.keys(), own.values()]
+        found.append(own.values())
+        if not (isinstance(thing, Description) and is_dataclass(thing)):  # which takes no attributes but its fields
+            found.append(own.keys())
     slots = _all_slots(type(thing))
     if len(slots) > 1 and all(hasattr(thing, name) for name in slots):  # one that is gone is a change
         found.append(partial(attrgetter(*slots), thing))
@@ -193,6 +211,7 @@ def _is_closed(kind: type) -> bool:
 
 _ABSENT = object()
 _SLOTS: WeakKeyDictionary[type, list[str]] = WeakKeyDictionary()
+_OF_LIBRARY: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def _of_names(thing: Any, names: tuple[str, ...]) -> list[Any]:

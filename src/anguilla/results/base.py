@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,9 @@ class Stored(NamedTuple):
     lam: Floats  # (time, m) multipliers
 
 
+AnyStates = TypeVar("AnyStates", bound="Computed")
+
+
 @dataclass(frozen=True)
 class Computed(Kept):
     """States of a robot over a leading axis; its subclasses read everything from them that follows."""
@@ -78,13 +81,6 @@ class Computed(Kept):
     _memory: Remembered | None = field(default=None, repr=False)
     # what they remember at states that were not reached in one step from the one before
     _known: dict[int, Remembered] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of_states(cls, **fields: Any) -> Self:
-        """What the constructor makes, quickly: of C-contiguous arrays of floats, and all fields without a fixed default."""
-        found = object.__new__(cls)
-        object.__setattr__(found, "__dict__", fields)
-        return found
 
     def __post_init__(self) -> None:
         for name in ("_t", "_q", "_v", "_a", "_lam"):  # as kernels read them: a view may skip numbers
@@ -234,6 +230,13 @@ class Computed(Kept):
         from anguilla.store.gather import gather
 
         return gather(self)
+
+
+def of_states(kind: type[AnyStates], fields: dict[str, Any]) -> AnyStates:
+    """What the constructor makes, quickly: of C-contiguous arrays of floats, and all fields without a fixed default."""
+    found = object.__new__(kind)
+    object.__setattr__(found, "__dict__", fields)
+    return found
 
 
 def sections(rod: RodHandle, X: ArrayLike | None) -> Floats:

@@ -89,9 +89,9 @@ def passes(system: Model, before: Floats, after: Floats) -> bool:
 
 def refuse_coinciding(system: Model, q: Floats) -> None:
     """Raise an error if the middles of parts that touch lie on each other in a state (n,): no side is the nearer one."""
-    touches = system.blank.touches
-    if not len(touches.table):
+    if not system.tables.touch_loads:
         return
+    touches = system.blank.touches
     thick, zero = _thickness(system), np.zeros(system.size)
     _walk(system.tree, system.workspace, touches, q, zero, zero, zero.copy(), np.full(len(thick), np.inf), np.zeros(1))
     on_each_other = np.flatnonzero(touches.deep[:, 0] > (1.0 - ON_EACH_OTHER) * thick)

@@ -19,6 +19,7 @@ from anguilla.errors import DescriptionError, SolverError, as_named, as_positive
 from anguilla.linear.choice import DENSE
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
+from anguilla.results.base import of_states
 from anguilla.results.blocks import Remembered
 from anguilla.results.contacts import depths
 from anguilla.results.reactions import relaxes, remembers
@@ -201,7 +202,7 @@ def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
         counters["closed"] = 1
     if m.jumps:
         counters["events"] = len(m.jumps)
-    if snaps := int(m.snaps[0]):
+    if snaps := m.snaps.item():
         counters["snaps"] = snaps
     return counters
 
@@ -213,10 +214,10 @@ def _result(robot: Robot, m: OngoingMotion, count: int, end: Status) -> Trajecto
         m.drive(t, q, v)
     lazily = balances_alone(m.system, m.scheme)
     balance, guess = m.balance if lazily else None, a if m.scheme.mid == 1.0 else None
-    return Trajectory.of_states(
+    return of_states(Trajectory, dict(
         robot=robot, _system=m.system, status=end, _t=t, _q=q, _v=v, _a=None if lazily else a, _lam=lam, inputs=m.inputs,
         _balance=balance, _integrated=guess, _memory=m.held, _known=m.known, _opened=m.opened,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _judged(m: OngoingMotion, result: Trajectory, dt: float, every: int, controlled: bool) -> str:

@@ -110,14 +110,16 @@ def _spread(nodes: Ints) -> Ints:
 def nodes_of(system: Model) -> tuple[Ints, Floats]:
     """Nodes at which motions are compared, and how far [m] what they carry reaches, by which they feel turns."""
     heavy = np.flatnonzero(system.tree.mass > 0.0)
-    entries = np.sort([part.entry for part in system.layout.parts])  # the nodes of a part follow its entry
-    last = heavy[np.unique(np.searchsorted(heavy, np.append(entries[1:], len(system.tree.mass))) - 1)]
-    nodes = np.union1d(_spread(heavy), _spread(last))  # no body of a few is missed
+    entries = sorted(part.entry for part in system.layout.parts)  # the nodes of a part follow its entry
+    ends = heavy.searchsorted([*entries[1:], len(system.tree.mass)]) - 1
+    last = heavy[sorted(set(ends.tolist()))]
+    nodes = np.array(sorted({*_spread(heavy).tolist(), *_spread(last).tolist()}))  # no body of a few is missed
     radii = np.sqrt(np.sum(system.tree.inertia[nodes], axis=1) / system.tree.mass[nodes])
     for part in system.robot.parts:
         if isinstance(part, RodHandle):  # whose inertia may be given as it is for no section
             thick = part.rod.section.thickness(np.linspace(0.0, part.length, PLACES))
-            radii[np.isin(nodes, system.layout.parts[part.index].nodes)] = 0.5 * float(np.max(thick))
+            own = system.layout.parts[part.index].nodes  # one after the other
+            radii[(nodes >= own[0]) & (nodes <= own[-1])] = 0.5 * float(np.max(thick))
     radii[radii < THIN * system.length] = 0.0
     return nodes, radii
 

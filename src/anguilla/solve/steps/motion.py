@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from anguilla.errors import DescriptionError, SolverError, as_positive
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
-from anguilla.interact.kernels.table import DT, MOTION
+from anguilla.interact.kernels.table import DT, MOTION, Loads
 from anguilla.linear.choice import DENSE, NETS, SPARSE
 from anguilla.mechanics.relaxing import keep_relaxing
 from anguilla.mechanics.tree import Floats, Ints
@@ -94,8 +94,8 @@ class OngoingMotion:
         self.acting: LoadTable  # loads at the ends of its steps, if these are equal
         self.cutting, self.snaps = left.cutting, left.snaps  # (1,) times that lines became taut with an impact
         self.pieces: list[tuple[float, float]] = []  # begin of each step that Newton had cut, its shortest piece [s]
-        if len(slip := self.system.blank.cables.slip):
-            slip[:] = UNKNOWN
+        if len(left.blank.cables.slip):
+            left.blank.cables.slip[:] = UNKNOWN
         self.jumps: list[Jump] = []
         # what is remembered at stored rows that were not reached in one step from the one before
         self.known: dict[int, Remembered] = {}
@@ -123,7 +123,8 @@ class OngoingMotion:
         left, system = self._left, self.system
         if left.history is None or left.spaced != (rows, interval):
             left.times, left.spaced = interval * np.arange(rows, dtype=np.float64), (rows, interval)
-            left.history = stored(rows, system.size, system.rows)
+            left.history = history = stored(rows, system.size, system.rows)
+            left.serves_again = 3 * history.q.size + history.lam.size <= COPIED
         return left.history
 
     def taken(self, count: int) -> tuple[Floats, ...]:
@@ -132,12 +133,12 @@ class OngoingMotion:
         found: tuple[Floats, ...] = t, states.q, states.v, states.a, states.lam
         if count < len(t):
             found = tuple(array[:count] for array in found)
-        return tuple([array.copy() for array in found]) if _serves_again(states) else found
+        return tuple([array.copy() for array in found]) if self._left.serves_again else found
 
     @property
     def labour(self) -> int:
         """Newton's iterations since the start."""
-        return int(self.memory.counters[ITERATIONS]) - self._before if self._ended < 0 else self._ended
+        return self.memory.counters.item(ITERATIONS) - self._before if self._ended < 0 else self._ended
 
     def leave(self) -> None:
         """Leave the memory at the desk for the next motion there: to make it takes longer than some motions do.
@@ -147,7 +148,7 @@ class OngoingMotion:
         if self.system.linear == DENSE:
             self.system.desk().kept["motion"] = self._left
             self._ended = self.labour
-        if not _serves_again(self.history):
+        if not self._left.serves_again:
             self._left.history = None  # it is the result's
 
     def take_over(self, start: Start) -> None:
@@ -288,7 +289,7 @@ class OngoingMotion:
         between, and if it need not be `at_once`.
         """
         self.memory.memory[STARTING] = self.smooth
-        blank = self.system.blank
+        blank = self._left.blank
         if len(blank.cables.path):
             self._rub(t)
         relaxing, state = blank.relaxing, blank.frames.state
@@ -364,6 +365,7 @@ class OngoingMotion:
 class _Left:
     """What a motion works in, and leaves at the desk for the next one there: to make it takes longer than some motions do."""
 
+    blank: Loads
     memory: Scratch
     state: State
     run: Callable[..., tuple[int, int]]  # the compiled loop
@@ -374,6 +376,7 @@ class _Left:
     new: tuple[Floats, Ints]  # and what it is then
     first: LoadTable | None = None  # loads at the start
     history: History | None = None
+    serves_again: bool = True  # whether its states are copied for a result, so that their memory serves the next motion
     times: Floats = field(default_factory=lambda: NO_TIMES)  # of the history [s]
     spaced: tuple[int, float] = (0, 0.0)  # its rows, and their interval [s]
 
@@ -400,12 +403,7 @@ def _new_memory(system: Model) -> _Left:
         work = work._replace(d=d, memory=memory, counters=counters)
     new = floats.copy(), ints.copy()
     state, unused = State(q, v, a, acc, lam), stored(1, n, m)
-    return _Left(work, state, runner(system), unused, cutting, snaps, (floats, ints), new)
-
-
-def _serves_again(states: History) -> bool:
-    """Whether stored states are copied for a result, so that their memory serves the next motion."""
-    return 3 * states.q.size + states.lam.size <= COPIED
+    return _Left(system.blank, work, state, runner(system), unused, cutting, snaps, (floats, ints), new)
 
 
 def balances_alone(system: Model, scheme: Coefficients) -> bool:

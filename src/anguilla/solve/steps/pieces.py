@@ -32,7 +32,7 @@ def fresh_cutting() -> Ints:
 
 def whole(m: OngoingMotion) -> bool:
     """Whether the next step may be tried as a whole."""
-    return int(m.cutting[LEVEL]) == 0
+    return m.cutting.item(LEVEL) == 0
 
 
 def cut(m: OngoingMotion, t: float, dt: float, status: int = CONVERGED) -> int:

@@ -105,7 +105,7 @@ def judge(
     """
     system, states, told = motion.system, all_of(run), []
     steps = every * (len(states.t) - 1)
-    cut, halved = min(int(motion.cutting[CUT]), steps), run.status.counters["halvings"]
+    cut, halved = min(motion.cutting.item(CUT), steps), run.status.counters["halvings"]
     remembered = [(array, array.copy()) for array in motion.by_loads] if system.once(may_remember) else ()
     time = None if controlled else _time_error(motion, run, dt, every)
     lacking = _lacking(run, states)
@@ -117,8 +117,8 @@ def judge(
     if time is not None and time.size > (TOLD if time.sure else TIME):
         told.append(_say_time(system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:
-        told.append(_say_energy(run, gained[0], gained[1], dt))
-    elif system.once(_meets) and (won := _gained_by_touching(run, states))[0] > IMPACTS:
+        told.append(_say_energy(run.robot.name, gained[0], gained[1], dt))
+    elif system.once(touches) and (won := _gained_by_touching(run, states))[0] > IMPACTS:
         told.append(
             f"{run.robot.name!r}, which touches something, gains {100 * won[0]:.2g} % of its energy from nothing until "
             f"t = {won[1]:.4g} s: take a smaller dt, such as {nice_step(0.25 * dt):g}."
@@ -142,24 +142,26 @@ def judge(
         )
     told += lacking
     size = None if time is None else time.size
-    return partial(_completed, run, dt, some, gained, size, motion.jumps, cut, steps, told), " ".join(told)
+    # without the motion itself, which keeps this: its memory is free for the next one as soon as nobody needs it
+    find = partial(_completed, run.robot.name, dt, some, gained, size, motion.jumps, cut, steps, told)
+    return find, " ".join(told)
 
 
 def _completed(
-    run: Trajectory, dt: float, some: Callable[[], Some], gained: tuple[float | None, float] | None, size: float | None,
+    name: str, dt: float, some: Callable[[], Some], gained: tuple[float | None, float] | None, size: float | None,
     jumps: list[Jump], cut: int, steps: int, told: list[str],
 ) -> Quality:  # fmt: skip
     """The quality, with what no warning needs: that is found when it is read."""
     energy, until = energy_gain(some()) if gained is None else gained
     if gained is None and energy is not None and energy > ENERGY:  # a calm motion, against all expectation
-        told = [*told, _say_energy(run, energy, until, dt)]
+        told = [*told, _say_energy(name, energy, until, dt)]
     events = tuple(jump.at for jump in jumps)
     return Quality(size, energy, penetration(some()), events, cut, steps, tuple(told))
 
 
-def _say_energy(run: Trajectory, gain: float, until: float, dt: float) -> str:
+def _say_energy(name: str, gain: float, until: float, dt: float) -> str:
     return (
-        f"{run.robot.name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {until:.4g} s: take a smaller dt, "
+        f"{name!r} gains {100 * gain:.2g} % of its energy from nothing until t = {until:.4g} s: take a smaller dt, "
         f"such as {nice_step(0.25 * dt):g}."
     )
 
@@ -186,11 +188,6 @@ def _lacking(run: Trajectory, states: Some) -> list[str]:
 def _gained_by_touching(run: Trajectory, states: Some) -> tuple[float, float]:
     """Gain of energy of a robot that touches something, and its end [s]; nothing where that is not known."""
     return gain_of_touching(run, states, IMPACTS) if passive(run.system, run.inputs) else (0.0, 0.0)
-
-
-def _meets(system: Model) -> bool:
-    """Whether it may touch obstacles or itself."""
-    return any(load.touches or load.meets for load in system.robot.loads)
 
 
 def _say_time(system: Model, time: TimeError, dt: float) -> str:
@@ -248,7 +245,8 @@ def _carried_error(motion: OngoingMotion, run: Trajectory, dt: float) -> TimeErr
     wild, loose = everything > WILD and rough, joints > LOOSE and rough
     size = found.error.size
     if not wild and not loose and size < _suspicious(run, rough, snaps, touching, dt):
-        return found.error._replace(calm=calm or (size < 0.01 * CALM * min(way, 1.0) and not helped))
+        calm = calm or (size < 0.01 * CALM * min(way, 1.0) and not helped)
+        return found.error._replace(calm=True) if calm else found.error
     verdict = _verified(motion, run, dt, found, wild)
     if verdict.size > TOLD and helped and len(run.t) <= SHORT:
         return _appealed(motion, run, dt, found, verdict)
@@ -280,13 +278,13 @@ def _suspicious(run: Trajectory, rough: bool, snaps: bool, touching: bool, dt: f
 
 def _is_rough(motion: OngoingMotion, run: Trajectory) -> bool:
     """Whether steps were cut, a start was eased, or loads jump."""
-    return bool(motion.cutting[CUT] > 0 or run.status.counters["eased"] > 0 or motion.jumps)
+    return bool(motion.cutting.item(CUT) > 0 or run.status.counters["eased"] > 0 or motion.jumps)
 
 
 def _is_helped(motion: OngoingMotion, run: Trajectory) -> bool:
     """Whether Newton found steps only with help: steps were cut, corrections halved, or a start eased."""
     counters = run.status.counters
-    return bool(counters["eased"] + counters["halvings"] + motion.cutting[CUT] > 0)
+    return counters["eased"] + counters["halvings"] + motion.cutting.item(CUT) > 0
 
 
 class _Estimate(NamedTuple):
@@ -315,7 +313,7 @@ def _estimated(motion: OngoingMotion, run: Trajectory, dt: float) -> _Estimate:
     if not carried.peaks:  # what grows beyond all bounds is looked at closer
         return _Estimate(TimeError(1.0, float(run.t[-1]), int(nodes[-1]), True), carried, 1.0)
     length = system.length if system.once(has_strains) else max(system.length, carried.room)
-    error = TimeError(carried.largest / length, float(run.t[carried.row]), int(nodes[carried.node]), True)
+    error = TimeError(carried.largest / length, run.t.item(carried.row), nodes.item(carried.node), True)
     return _Estimate(error, carried, length)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Frame, Part, Robot, RodHandle
+from anguilla.describe.description import did_you_mean
 from anguilla.describe.ports import acting
 from anguilla.errors import DescriptionError, as_array
 from anguilla.mechanics.tree import Floats, Ints
@@ -26,6 +27,12 @@ from anguilla.store.record import Record
 __all__ = ["Computed", "Status"]
 
 FLOAT = np.dtype(np.float64)
+
+
+class _LabelError(DescriptionError, KeyError):
+    """A label that no coordinate has."""
+
+    __str__ = Exception.__str__  # not that of KeyError, which shows a sentence in quotes
 
 
 @dataclass(frozen=True)
@@ -178,7 +185,8 @@ class Computed(Kept):
         """Return one coordinate by its label, such as "arm.bend_z[0]"."""
         labels = self.coordinates
         if label not in labels:
-            raise KeyError(f"no coordinate {label!r}; there are {', '.join(labels[:6])}, ...")
+            known = ", ".join(labels) if len(labels) <= 6 else f"{', '.join(labels[:6])} and {len(labels) - 6} more"
+            raise _LabelError(f"There is no coordinate {label!r}{did_you_mean(str(label), labels)}; there are {known}.")
         return self._pick(self._q[:, labels.index(label)])
 
     def _pick(self, array: Floats) -> Any:

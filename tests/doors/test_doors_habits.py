@@ -228,6 +228,10 @@ REFUSED = {
         ["'Q'", "'state_weight'", "'input_weight'"],
     ),
     # the second day: other robots' states, formulas, shapes of numbers, files
+    "add(pose=rotation)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, pose=np.eye(3)))(robot()),
+        ["Robot.add pose", "4x4", "pose[:3, :3] = R"],
+    ),
     "start of another robot": (
         lambda: ag.statics(robot(), start=ag.statics(bare(strains=ag.Strains(bend_y=2)))),
         ["start", "other coordinates: arm.bend_y[0] where 'arm' has arm.bend_z[0]"],

@@ -261,7 +261,7 @@ class Model:
         bare = [frame.bare for frame in frames]
         if all(self.layout.node(frame) is not None for frame in bare):
             return self
-        key = tuple((frame.part_index, frame.X) for frame in bare)
+        key = tuple((frame.part_index, self.layout.place(frame)) for frame in bare)
         found = self._observers.get(key)
         if found is None:
             found = copy.copy(self)

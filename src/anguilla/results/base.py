@@ -198,6 +198,8 @@ class Computed(Kept):
             raise DescriptionError(
                 f"expected a part of robot {self.robot.name!r}, as returned by robot.add; got {part!r}."
             )
+        if part.index >= len(self.system.robot.parts):
+            raise DescriptionError(f"{part.name!r} was added after this was computed: compute it again.")
         return self.system.robot.parts[part.index]
 
     def own_rod(self, rod: RodHandle) -> RodHandle:

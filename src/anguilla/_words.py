@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from functools import cache
 
-__all__ = ["did_you_mean", "is_another_word", "meant", "plain"]
+__all__ = ["did_you_mean", "is_another_word", "meant", "numbered", "plain"]
 
 # Names of this library and other words for them, in small letters without "_". A word may stand for several names: the first
 # one in this order that is known where the word was used is meant.
@@ -171,6 +171,8 @@ EXPECTED = {
         "tip end point section": "a rigid body has its frame, body.frame, and others at places on it [m], body.at((x, y, z))",
     },
     "Robot": {
+        "remove delete pop clear discard": "parts and loads stay: make the robot again without it, in a function of your own",
+        "mass weight": "the mass of all is result.mass [kg], of what ag.statics or ag.simulate returns",
         "fix clamp anchor weld hold": "close a frame with the ground to hold it: robot.close(robot.ground, rod.tip, pose=..)",
     },
     "Joint": {
@@ -182,6 +184,9 @@ EXPECTED = {
         "shape backbone curve": "points along a rod are .centerline(arm) [m]",
         "plot draw show": "a figure is made by anguilla.plot(result)",
         "converged success ok": "it is in .status: success, message, counters",
+        "deflection displacement disp": "the place of a frame is .position(arm.tip) [m]; subtract that of another result",
+        "topandas to_pandas dataframe to_dataframe": "a table of one quantity is .to_xarray()['q'].to_pandas(), a file "
+        ".save('run.csv')",
         "tensions": "that of one actuator is .tension(name) [N]; what was given is .inputs",
     },
 }
@@ -222,6 +227,11 @@ def instead(kind: type | None, name: str) -> str:
     """What a class offers instead of a name that it does not have and that people expect, or nothing."""
     known = [EXPECTED.get(each.__name__, {}) for each in getattr(kind, "__mro__", ())]
     return next((text for offers in known for words, text in offers.items() if name in words.split()), "")
+
+
+def numbered(count: int, thing: str) -> str:
+    """So many things, in words: "1 mode", "2 modes"."""
+    return f"{count} {thing}{'s' * (count != 1)}"
 
 
 def note(name: str, found: str) -> str:

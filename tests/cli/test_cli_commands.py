@@ -314,7 +314,7 @@ def test_view_without_viser_says_what_to_install(result, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["check", "nothing.yaml"], WRONG_INPUT, "No such file"),
+        (["check", "nothing.yaml"], WRONG_INPUT, "no such file"),
         (["simulate", "ROBOT", "--set", "LL=1"], WRONG_INPUT, "did you mean"),
         (["simulate", "ROBOT", "--set", "L"], WRONG_INPUT, "NAME=VALUE"),
         (["simulate", "ROBOT", "--set", "L=__import__('os')"], WRONG_INPUT, "unknown function"),

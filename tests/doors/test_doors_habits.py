@@ -3,6 +3,8 @@
 Three kinds: calls that are refused, calls that are let through with a warning, and robot files and commands.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -29,10 +31,19 @@ def arm():
     return robot().parts[0]
 
 
-def bare():
+def bare(**other):
     made = ag.Robot("bare")
-    made.add(rod(), at=made.ground, name="arm")
+    made.add(rod(**other), at=made.ground, name="arm")
     return made
+
+
+def swing(made):
+    return ag.simulate(made, duration=0.02, dt=0.01)
+
+
+def model_with(efforts):
+    made = robot()
+    return ag.control.RodModel(made, {"tip": made.parts[0].tip}, efforts=efforts)
 
 
 def finger():
@@ -216,6 +227,58 @@ REFUSED = {
         lambda: ag.control.LQR(robot(), Q=1.0, R=1.0, period=0.01),
         ["'Q'", "'state_weight'", "'input_weight'"],
     ),
+    # the second day: other robots' states, formulas, shapes of numbers, files
+    "add(pose=rotation)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, pose=np.eye(3)))(robot()),
+        ["Robot.add pose", "4x4", "pose[:3, :3] = R"],
+    ),
+    "start of another robot": (
+        lambda: ag.statics(robot(), start=ag.statics(bare(strains=ag.Strains(bend_y=2)))),
+        ["start", "other coordinates: arm.bend_y[0] where 'arm' has arm.bend_z[0]"],
+    ),
+    "start of a motion": (
+        lambda: ag.simulate(robot(), duration=0.1, dt=0.1, start=swing(bare(strains=ag.Strains(bend_y=2)))),
+        ["start", "the motion of a robot with other coordinates"],
+    ),
+    "statics(start=run)": (lambda: ag.statics(robot(), start=swing(robot())), ["start", "run.q[-1]"]),
+    "statics(result)": (lambda: ag.statics(ag.statics(bare())), ["robot", ".robot"]),
+    "an input of X": (
+        lambda: ag.statics(robot(), inputs={"pull": ag.Expression("2 * X")}),
+        ["'pull'", "time t alone", "uses X"],
+    ),
+    "Sampled([])": (lambda: ag.Sampled([], 0.1), ["Sampled.values", "one for each instant"]),
+    "Sampled of a table": (lambda: ag.Sampled(np.ones((3, 2)), 0.1), ["Sampled.values", "one for each instant"]),
+    "a motion that no memory holds": (
+        lambda: ag.simulate(robot(), duration=1e9, dt=1e-3),
+        ["duration", "more than the memory", "every="],
+    ),
+    "run['arm.bend_z']": (
+        lambda: swing(robot())["arm.bend_z"],
+        ["'arm.bend_z'", "did you mean 'arm.bend_z[", "there are"],
+    ),
+    "centerline(arm, X)": (
+        lambda: (lambda r: ag.statics(r).centerline(r.parts[0], 0.1))(bare()),
+        ["points", "integer"],
+    ),
+    "write_robot to nowhere": (
+        lambda: ag.write_robot(bare(), "no/such/folder/arm.yaml"),
+        ["path", "there is no folder 'no/such/folder'"],
+    ),
+    "read_robot(text)": (lambda: ag.read_robot("name: arm\nparts: {}"), ["is the text of a robot", "path of a file"]),
+    "view()": (lambda: ag.view(), ["view needs one thing to show", "a robot"]),
+    "Expression('np.sin(t)')": (lambda: ag.Expression("np.sin(t)"), ["'np.sin'", "'sin'"]),
+    "Expression('lambda t: t')": (lambda: ag.Expression("lambda t: t"), ["lambda", "after its colon"]),
+    "RodModel(efforts=(most, least))": (
+        lambda: model_with({"pull": (20.0, 0.0)}),
+        ["RodModel.efforts['pull']", "(least, most)"],
+    ),
+    "RodModel(efforts=number)": (lambda: model_with({"pull": 20.0}), ["RodModel.efforts['pull']", "(least, most)"]),
+    "RodModel(efforts of another)": (lambda: model_with({"pul": (0.0, 1.0)}), ["'pul'", "'pull'"]),
+    "BatchStepper of three inputs for two": (
+        lambda: ag.BatchStepper(robot(), 2, dt=0.01).step({"pull": [1.0, 2.0, 3.0]}),
+        ["'pull'", "one for each of the 2 copies"],
+    ),
+    "pickle of a Stepper": (lambda: pickle.dumps(ag.Stepper(bare(), dt=0.01)), ["Stepper", "start=(q, v)"]),
     "fem.block(dimensions=)": (lambda: ag.fem.block(dimensions=(1, 1, 1), cells=(1, 1, 1)), ["'dimensions'", "'size'"]),
 }
 NO_NAME = {
@@ -281,6 +344,7 @@ WARNED = {
         lambda: (lambda r: r.add(rod(), at=r.ground, pose=(300, 0, 0)))(robot()),
         ["300 m from", "millimetres"],
     ),
+    "water in g/cm^3": (lambda: ag.Buoyancy(arm(), density=1.0), ["Buoyancy.density = 1 kg/m^3", "g/cm^3", "1000"]),
     "mass in grams": (lambda: ag.RigidBody.sphere(0.02, mass=20), ["RigidBody.mass = 20 kg", "grams", "0.02 kg"]),
 }
 FILE = """
@@ -308,6 +372,21 @@ IN_FILES = {
     "n_modes": ("modes: 2", "n_modes: 2", ["strains.n_modes", "'modes'"]),
     "parent": ("at: ground", "parent: ground", ["parent", "'at'"]),
     "modes: 3000": ("modes: 2", "modes: 3000", ["strains.modes", "at most 200"]),
+    "a tab": ("    at: ground", "\tat: ground", ["a tab", "spaces"]),
+    "a line out of line": ("    at: ground", "   at: ground", ["indented differently"]),
+    "a colon too few": ("parts:\n", "parts\n", ["colon", "line above"]),
+    "a decimal comma": ("length: 0.3", "length: 0,3", ["rod.3", "decimal point"]),
+    "np.sin": ("length: 0.3", "length: np.sin(1)", ["'np.sin'", "'sin'"]),
+    "a number too large": ("length: 0.3", "length: 9 ** 9 ** 9", ["rod.length", "too large"]),
+    "at itself": ("at: ground", "at: arm.tip", ["parts.arm.at", "attached to itself"]),
+    "one load": (
+        "actuators:",
+        "loads: {type: tip_wrench, part: arm}\nactuators:",
+        ["loads", "list", "[{type: tip_wrench"],
+    ),
+    "gravity: 9.81": ("actuators:", "gravity: 9.81\nactuators:", ["gravity", "[0, 0, -9.81]"]),
+    "inputs of a list": ("actuators:", "inputs: {pull: [0, 1]}\nactuators:", ["inputs.pull", "values: [...]"]),
+    "two robots": ("name: arm", "name: arm\n---\nname: other", ["second document", "---"]),
     "Grond": ("at: ground", "at: grond", ["grond", "'ground'"]),
 }
 COMMANDS = {
@@ -316,6 +395,24 @@ COMMANDS = {
     "--input pul=1": (["statics", "{file}", "--input", "pul=1"], 3, ["pul", "'pull'"]),
     "--input pull": (["statics", "{file}", "--input", "pull"], 3, ["--input", "pull=2"]),
     "--dt soon": (["simulate", "{file}", "--dt", "soon"], 2, ["--dt", "number"]),
+    "-input": (["statics", "{file}", "-input", "pull=1"], 2, ["two dashes", "--input"]),
+    "--input twice": (
+        ["statics", "{file}", "-i", "pull=1", "-i", "pull=2"],
+        3,
+        ["--input pull", "twice", "'1' and '2'"],
+    ),
+    "--duration -1": (["simulate", "{file}", "--duration", "-1", "--dt", "0.1"], 3, ["--duration", "positive"]),
+    "--dt 0": (["simulate", "{file}", "--duration", "1", "--dt", "0"], 3, ["--dt", "positive"]),
+    "--set lenght": (
+        ["statics", "{file}", "--set", "lenght=1"],
+        3,
+        ["parameters.lenght: the file has no such parameter"],
+    ),
+    "--target 1,2,3": (["inverse", "{file}", "--target", "1,2,3"], 3, ["FRAME=X,Y,Z", "arm.tip="]),
+    "--folder none": (["--folder", "none", "check", "{file}"], 3, ["--folder", "'none'"]),
+    "convert onto itself": (["convert", "{file}", "{file}"], 3, ["TO", "another file than FROM"]),
+    "plot of a robot": (["plot", "{file}", "arm.png"], 3, ["is a robot, not a result", "anguilla statics"]),
+    "no file": (["check", "none.yaml"], 3, ["none.yaml", "there is no such file"]),
     "--target arn.tip": (["inverse", "{file}", "--target", "arn.tip=0,0,0"], 3, ["arn.tip", "'arm'"]),
 }
 

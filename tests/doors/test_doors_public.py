@@ -134,10 +134,43 @@ def test_public_functions_and_objects_are_pickled_and_copied():
     assert copy.deepcopy(section) == section == ag.Circle(0.01)
 
 
+def test_a_motion_is_pickled_with_its_inputs_as_numbers(held):
+    robot = ag.Robot("arm")
+    arm = robot.add(held.robot.parts[0].rod, at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.008)))
+    run = ag.simulate(robot, duration=0.04, dt=0.01, inputs={"pull": lambda t: 10.0 * t})
+    again = pickle.loads(pickle.dumps(run))
+    assert again.q.tobytes() == run.q.tobytes() and again.a.tobytes() == run.a.tobytes()
+    assert again.quality == run.quality and again.tension("pull").tolist() == run.tension("pull").tolist()
+    assert again.position(again.robot.part("arm").tip).tobytes() == run.position(arm.tip).tobytes()
+    twin = copy.deepcopy(run)
+    assert twin.inputs == run.inputs and twin.energy["total"].tolist() == run.energy["total"].tolist()
+
+
+def test_a_copy_of_a_robot_shares_nothing_with_it(held):
+    robot = held.robot
+    other = copy.copy(robot)
+    other.load(ag.TipWrench(other.parts[0], force=(0, 0, 1)))
+    other.parts[0].rod.length = 1.0
+    assert not robot.loads and robot.parts[0].length == 0.3 and other.parts[0].robot is other
+
+
+def test_a_stepper_is_copied_whole(held):
+    stepper = ag.Stepper(held.robot, dt=0.01)
+    stepper.step()
+    twin = copy.deepcopy(stepper)
+    stepper.step(3)
+    assert twin.t == 0.01 and repr(stepper) == "<stepper of 'arm': at t = 0.04 s, steps of 0.01 s>"
+    twin.step(3)
+    assert twin.q.tobytes() == stepper.q.tobytes()
+
+
 def test_attributes_that_are_not_there_are_guessed_at():
     robot = ag.Robot("r")
     with pytest.raises(AttributeError, match=r"Robot has no attribute 'add_rod'; did you mean 'add'\?"):
         robot.add_rod  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'remove': parts and loads stay"):
+        robot.remove("arm")
     assert not hasattr(robot, "anything") and getattr(robot, "_private", 3) == 3
 
 
@@ -154,6 +187,8 @@ def held():
     [
         ("tip", r"Equilibrium has no attribute 'tip': the place of a tip is \.position\(arm\.tip\) \[m\]\."),
         ("backbone", r"\.centerline\(arm\)"),
+        ("deflection", r"\.position\(arm\.tip\)"),
+        ("to_pandas", r"\.to_xarray\(\)\['q'\]\.to_pandas\(\)"),
         ("plot", r"anguilla\.plot\(result\)"),
         ("converged", r"\.status: success"),
         ("tensions", r"\.tension\(name\)"),

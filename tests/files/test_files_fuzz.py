@@ -152,5 +152,5 @@ def test_binary_and_missing_files(tmp_path):
     path = tmp_path / "binary.yaml"
     path.write_bytes(bytes(range(256)))
     assert "cannot be read" in judge(lambda: read_file(path))[0].message
-    assert "No such file" in judge(lambda: read_file(tmp_path / "nothing.yaml"))[0].message
+    assert "no such file" in judge(lambda: read_file(tmp_path / "nothing.yaml"))[0].message
     assert "directory" in judge(lambda: read_file(tmp_path))[0].message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import json
+import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -46,8 +47,9 @@ from anguilla.store.spare import leave_spares
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    name="anguilla", add_completion=False, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False
-)
+    name="anguilla", add_completion=False, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)  # fmt: skip
 COMMANDS: dict[str, Callable[..., Any]] = {
     "demo": demo.demo,
     "new": new.new,
@@ -89,6 +91,8 @@ def about(
     ] = None,
 ) -> None:
     """Simulate, analyse and control soft and continuum robots."""
+    if folder is not None and not folder.is_dir():
+        raise DescriptionError(f"--folder must be a folder; there is none {str(folder)!r}.")
     Output.folder = folder
 
 
@@ -123,7 +127,7 @@ def _run(argv: Sequence[str] | None) -> int:
         code = app(given, prog_name="anguilla", standalone_mode=False)
         return _ended(int(code or DONE))
     except TyperException as error:
-        return _misused(error)
+        return _misused(error, given)
     except typer.Exit as end:
         return _ended(int(end.exit_code))
     except (typer.Abort, KeyboardInterrupt):
@@ -148,8 +152,11 @@ def _ended(code: int) -> int:
     return code
 
 
-def _misused(error: TyperException) -> int:
+def _misused(error: TyperException, given: list[str]) -> int:
     message = str(getattr(error, "format_message", lambda: error)())
+    short = next((word for word in given if re.fullmatch(r"-[a-z]{3,}", word)), None)
+    if short is not None:
+        message = f"{message.rstrip('.')}. Long options have two dashes: -{short}, not {short}."
     for kind, plain in (("a valid float", "a number"), ("a valid integer", "a whole number")):
         message = message.replace(kind, plain)
     if message:

@@ -49,6 +49,13 @@ OpenOption = Annotated[
 ]
 
 FIGURES = (".png", ".svg", ".pdf")
+EXAMPLES = {
+    "--input": "NAME=VALUE, such as --input pull=2",
+    "--set": "NAME=VALUE, such as --set length=0.4",
+    "--vary": "NAME=LOW:HIGH:COUNT or NAME=A,B,C, such as --vary length=0.1:0.4:4",
+    "--target": "FRAME=X,Y,Z, such as --target arm.tip=0.2,0,0.1",
+    "--limit": "NAME=LOW,HIGH, such as --limit pull=0,20",
+}
 
 
 class Output:
@@ -118,8 +125,11 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
     for item in given or ():
         name, equals, text = item.partition("=")
         if not equals or not name.strip() or not text.strip():
-            example = "pull=2" if option == "--input" else "length=0.4"
-            raise DescriptionError(f"{option} must be NAME=VALUE, such as {option} {example}; got {item!r}.")
+            raise DescriptionError(f"{option} must be {EXAMPLES.get(option, 'NAME=VALUE')}; got {item!r}.")
+        if name.strip() in found:
+            raise DescriptionError(
+                f"{option} {name.strip()} is given twice: {found[name.strip()]!r} and {text.strip()!r}."
+            )
         found[name.strip()] = text.strip()
     return found
 
@@ -225,6 +235,10 @@ def load_result(path: Path) -> Any:
     from anguilla.results.states import Equilibrium, Trajectory
     from anguilla.results_io import load
 
+    if path.suffix.lower() in (".yaml", ".yml", ".urdf"):
+        raise DescriptionError(
+            f"{str(path)!r} is a robot, not a result: make one with anguilla statics or anguilla simulate, and --out FILE.nc."
+        )
     result = load(path)
     if isinstance(result, Trajectory | Equilibrium):
         return result

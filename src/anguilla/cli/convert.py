@@ -26,6 +26,8 @@ def convert(
     """Convert a result for another program, or a robot file into one without includes and parameters."""
     output = Output(machine)
     kind = target.suffix.lower()
+    if source.exists() and target.exists() and source.samefile(target):
+        raise DescriptionError(f"TO must be another file than FROM, {str(source)!r}, which would be overwritten.")
     if source.suffix.lower() in ROBOTS:
         check_target(target, (".yaml", ".yml", ".json"), "TO")
         _robot(source, target, settings, output)

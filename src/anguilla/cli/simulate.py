@@ -29,7 +29,7 @@ from anguilla.cli.common import (
     tips,
     units,
 )
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_positive
 
 METHODS = "newmark, hht, generalised_alpha, midpoint"
 
@@ -77,6 +77,7 @@ def simulate_command(
     for name in ("duration", "dt"):
         if name not in options:
             raise DescriptionError(f"give --{name}: the file has no 'simulate: {{duration: ..., dt: ...}}'.")
+        as_positive(options[name], f"--{name}" if given[name] is not None else f"simulate.{name} of the file", "s")
     result = _run(file, inputs_of(file, inputs), begin, options, out if checkpoint else None, output)
     _report(output, result)
     return finish(output, result, out, plot, page)

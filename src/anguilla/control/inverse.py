@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla._doors import public
+from anguilla._words import numbered
 from anguilla.compiler.jit import kernel
 from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
@@ -377,7 +378,7 @@ class InverseKinematics:
             settled = settled or length <= tolerance * model.size
         if choice is None or not settled:
             return None
-        message = f"settled in {count} steps, each of them in equilibrium"
+        message = f"settled in {numbered(count, 'step')}, each of them in equilibrium"
         if blocked:
             message = "stopped where it found no equilibrium further on; the nearest one is given"
         return arrived_at(model, choice, error(), Status(not blocked, message, {"steps": count}), equilibrium)

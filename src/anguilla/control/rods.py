@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anguilla.describe import Frame, Robot, RodHandle
-from anguilla.errors import DescriptionError, as_flag, refuse
+from anguilla.describe.description import did_you_mean
+from anguilla.errors import DescriptionError, as_flag, as_named, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import log3
 from anguilla.model.door import model_of
@@ -24,6 +25,16 @@ __all__ = ["RodModel"]
 
 Floats = NDArray[np.float64]
 Limits = Mapping[str, tuple[float, float]]
+
+
+def _check_range(pair: object, name: str) -> None:
+    """Refuse limits that are no pair (least, most) of numbers, which may be infinite."""
+    try:
+        low, high = np.asarray(pair, dtype=np.float64)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not np.ndim(low) == 0 == np.ndim(high) or not low <= high:
+        raise refuse(name, "a pair (least, most), such as (0.0, 20.0)", pair)
 
 
 class RodModel:
@@ -80,10 +91,14 @@ class RodModel:
 
     def _make_limits(self, efforts: Limits, strokes: Limits) -> tuple[Floats, Floats, Floats, Floats]:
         names = list(self.robot.actuators)
-        for given in (efforts, strokes):
-            for name in given:
+        for field, given in (("efforts", efforts), ("strokes", strokes)):
+            for name, pair in as_named(given, f"RodModel.{field}").items():
                 if name not in names:
-                    raise DescriptionError(f"RodModel: robot {self.robot.name!r} has no actuator {name!r}.")
+                    hint = did_you_mean(str(name), names)
+                    raise DescriptionError(
+                        f"RodModel.{field}: robot {self.robot.name!r} has no actuator {name!r}{hint}."
+                    )
+                _check_range(pair, f"RodModel.{field}[{name!r}]")
         least = {name: -np.inf if a.is_push_rod else 0.0 for name, a in self.robot.actuators.items()}
         effort = np.array([efforts.get(name, (least[name], np.inf)) for name in names], dtype=float).reshape(-1, 2)
         stroke = np.array([strokes.get(name, (-np.inf, np.inf)) for name in names], dtype=float).reshape(-1, 2)

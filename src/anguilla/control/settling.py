@@ -52,7 +52,8 @@ class Reach:
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name} = {value:.4g}" for name, value in self.inputs.items())
-        return f"<{self.status.message}, {self.distance:.3g} m from the target: {inputs}>"
+        left = "" if "from the target" in self.status.message else f", {self.distance:.3g} m from the target"
+        return f"<{self.status.message}{left}: {inputs}>"
 
 
 def _stands(distances: list[float]) -> bool:

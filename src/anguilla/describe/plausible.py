@@ -23,6 +23,7 @@ __all__ = [
     "check_angle",
     "check_area",
     "check_body",
+    "check_fluid",
     "check_gravity",
     "check_offset",
     "check_place",
@@ -40,6 +41,7 @@ TURNS = 4.0 * math.pi  # [rad] two full turns
 FAR_OFF = 100.0  # half widths of a rod that a tendon may run beside it, and one length of the rod
 FAR_AWAY = (20.0, 100.0)  # [m], and lengths of a part, from the frame it is attached to
 GRAVITY = {"cm/s^2": 981.0, "mm/s^2": 9810.0, "ft/s^2": 32.2, "in/s^2": 386.0}
+WATER = (0.99, 1.04)  # densities of fresh and of salt water in g/cm^3
 HEAVIEST = 3e4  # [kg/m^3] beyond all solids
 TOO_HEAVY = 10.0  # times that: small balls may stand for large masses
 
@@ -134,6 +136,12 @@ def check_area(name: str, area: float, half: float, length: float) -> None:
             f"{name} = {area:g} m^2 is {area / (math.pi * half**2):.3g} times the section of its rod: is it in mm^2 or cm^2? "
             f"{area:g} mm^2 are {1e-6 * area:g} m^2."
         )
+
+
+def check_fluid(name: str, density: float) -> None:
+    """Density of a fluid [kg/m^3]."""
+    if WATER[0] <= density <= WATER[1]:
+        warn(f"{name} = {density:g} kg/m^3: is it in g/cm^3? Water has 1000 kg/m^3; air has 1.2 kg/m^3.")
 
 
 def check_place(name: str, place: NDArray[np.float64], size: float) -> None:

@@ -85,6 +85,10 @@ class Robot(ShowsItself):
         plain, slots = state
         return plain, {name: value for name, value in slots.items() if name != "kept"} | {"kept": None}
 
+    def __copy__(self) -> Self:
+        """A robot of its own: parts and loads know their robot, so two robots cannot share them."""
+        return copy.deepcopy(self)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = object.__new__(type(self))
         memo[id(self)] = twin

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anguilla.errors import as_array, as_positive
+from anguilla.errors import as_array, as_positive, refuse
 
 __all__ = ["Sampled"]
 
@@ -28,7 +28,11 @@ class Sampled:
     dt: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", np.atleast_1d(as_array(self.values, "Sampled.values", "finite numbers")))
+        wanted = "finite numbers, one for each instant t = 0, dt, 2 dt, ..."
+        values = np.atleast_1d(as_array(self.values, "Sampled.values", wanted))
+        if values.ndim != 1 or not values.size:
+            raise refuse("Sampled.values", wanted, self.values)
+        object.__setattr__(self, "values", values)
         object.__setattr__(self, "dt", as_positive(self.dt, "Sampled.dt", "s"))
 
     def __call__(self, t: float) -> float:

@@ -59,6 +59,10 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv):
         threads: int | None = None,
         render_mode: str | None = None,
     ) -> None:
+        if not isinstance(task, Task):
+            raise refuse(
+                "task", "a task, such as Reach(robot, arm.tip, ...) or an object of your own class of Task", task
+            )
         self.task, self.num_envs = task, as_count(num_envs, "num_envs")
         mode = AutoresetMode.SAME_STEP if same_step else AutoresetMode.NEXT_STEP
         self.metadata = {"render_modes": list(MODES), "render_fps": round(1 / task.period), "autoreset_mode": mode}

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from anguilla._doors import public
+from anguilla._words import numbered
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, refuse
 from anguilla.fem.body import SoftBody
 from anguilla.fem.contact import forbid
@@ -65,7 +66,9 @@ class SoftModes:
 
     def __repr__(self) -> str:
         listed = ", ".join(f"{f:.4g}" for f in self.frequencies[:6])
-        return f"<{len(self)} modes of {self.equilibrium.body.name!r}: {listed}{', ...' * (len(self) > 6)} Hz>"
+        return (
+            f"<{numbered(len(self), 'mode')} of {self.equilibrium.body.name!r}: {listed}{', ...' * (len(self) > 6)} Hz>"
+        )
 
 
 def sparse(system: SoftSystem, blocks: Floats) -> csr_array:

@@ -321,6 +321,8 @@ class RobotBuilder:
 
     def _unknown(self, node: Node, key: str, maker: Maker, path: str) -> Any:
         close = did_you_mean(key, maker.fields)
+        if key.strip().isdigit():
+            close = " (a number is written with a decimal point: 0.3, not 0,3)"
         hint = f"{fields_of(maker).rstrip('.')}{close}."
         self.problems.add(node.keys.get(key, node.place), f"{path}.{key}", f"{maker.name} has no such field.", hint)
         return BAD

@@ -120,7 +120,8 @@ class Expression:
             return self._run(environment)
         except (ArithmeticError, ValueError, TypeError) as error:
             where = ", ".join(f"{name} = {value:g}" for name, value in environment.items())
-            raise DescriptionError(f"{self!r} has no value{' at ' + where if where else ''}: {error}.") from None
+            reason = "it is too large" if isinstance(error, OverflowError) else error
+            raise DescriptionError(f"{self!r} has no value{' at ' + where if where else ''}: {reason}.") from None
 
     @property
     def text(self) -> Any:
@@ -162,6 +163,13 @@ def _parse(text: str) -> ast.expr:
         if re.fullmatch(r"\s*[-+.\de]+\s*[a-zA-Z%/^\d]+\s*", text):
             hint = "; units are not written, all are SI"
         raise DescriptionError(f"Expression {text!r} is not a formula: {reason}{hint}.") from None
+
+
+def _kind_of(node: ast.AST) -> str:
+    """What a piece of a formula is, in words."""
+    kind = type(node).__name__
+    names = {"Lambda": "the word lambda (write what comes after its colon)", "Attribute": "a name with a dot"}
+    return names.get(kind, f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}")
 
 
 class _Check(ast.NodeTransformer):
@@ -217,7 +225,7 @@ class _Check(ast.NodeTransformer):
             case ast.BinOp(op=ast.BitXor()):
                 raise self.refuse("the operator ^", "+ - * / % and ** for powers")
             case _:
-                raise self.refuse(f"a {type(node).__name__}", _ALLOWED + ", ".join(FUNCTIONS))
+                raise self.refuse(_kind_of(node), _ALLOWED + ", ".join(FUNCTIONS))
         return node
 
     def name(self, name: str, node: ast.Name) -> ast.expr:
@@ -232,9 +240,9 @@ class _Check(ast.NodeTransformer):
         return node
 
     def call(self, node: ast.Call) -> ast.Call:
-        name = node.func.id if isinstance(node.func, ast.Name) else "?"
+        name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
         if name not in FUNCTIONS:
-            hint = did_you_mean(name, FUNCTIONS)
+            hint = did_you_mean(name.rpartition(".")[2], FUNCTIONS)  # np.sin is sin
             raise self.refuse(f"the unknown function {name!r}{hint}", "the functions " + ", ".join(FUNCTIONS))
         _, fewest, most = FUNCTIONS[name]
         starred = any(isinstance(item, ast.Starred) for item in node.args)

@@ -97,6 +97,10 @@ class Finder:
             return self.robot.ground
         if match and name in self.links and match["place"] in (None, "root") and match["X"] is None:
             return self.links[name]
+        if match and path == f"parts.{name}.at":
+            return self.builder.problem(
+                node, path, f"{name!r} is attached to itself.", "Give a frame of another part, or ground."
+            )
         if not match or name not in self.known:
             known = ["ground", *self.links, *self.known]
             hint = f"Frames begin with one of: {', '.join(known)}{did_you_mean(str(name), known)}."

@@ -11,6 +11,7 @@ from anguilla.errors import DescriptionError
 __all__ = ["FileError", "Problem", "Problems"]
 
 MOST_SHOWN = 30
+ARGUMENTS = "(arguments)"  # in place of a file: what was given beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class Problem:
     suggestion: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.field}: {self.message} {self.suggestion}".rstrip()
+        place = "" if self.file == ARGUMENTS else f"{self.file}:{self.line}:{self.column}: "
+        return f"{place}{self.field}: {self.message} {self.suggestion}".rstrip()
 
     def as_dict(self) -> dict[str, str | int]:
         """The fields by name, for machines."""

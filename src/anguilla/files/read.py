@@ -335,6 +335,11 @@ class _Reader:
         if node is None:
             return
         named = isinstance(node.value, dict)
+        kind = node.value.get("type") if named else None
+        if kind is not None and isinstance(kind.value, str):
+            hint = f"Write a list: {section}: [{{type: {kind.value}, ...}}], or give it a name."
+            self.builder.problem(node, section, "a single entry stands where a list of them is expected.", hint)
+            return
         for key, child in node.value.items() if named else enumerate(node.value):
             add(child, key if named else None, f"{section}.{key}" if named else f"{section}[{key}]")
 
@@ -376,7 +381,8 @@ class _Reader:
                 continue
             value = self.builder.value(child, Form(number=True, function=True), f"inputs.{name}")
             if isinstance(value, (list, tuple)):
-                value = self.builder.problem(child, f"inputs.{name}", f"got {show(value)}.", "It must be one number.")
+                hint = "It must be one number, a formula of t, or a table {t: [...], values: [...]}."
+                value = self.builder.problem(child, f"inputs.{name}", f"got {show(value)}.", hint)
             found[name] = value
         return found
 
@@ -390,7 +396,7 @@ class _Reader:
             found[key] = self.builder.value(child, forms[key], f"{section}.{key}")
             if key == "start" and found[key] not in STARTS:
                 self.builder.problem(
-                    child, f"{section}.start", f"got {show(child.plain)}.", f"It must be one of {STARTS}."
+                    child, f"{section}.start", f"got {show(child.plain)}.", f"It must be one of {', '.join(STARTS)}."
                 )
         return found
 

@@ -11,7 +11,7 @@ from typing import Any
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, show
 from anguilla.files.expressions import CONSTANTS, FUNCTIONS, VARIABLES, Expression
-from anguilla.files.problems import FileError, Problem, Problems
+from anguilla.files.problems import ARGUMENTS, FileError, Problem, Problems
 from anguilla.files.text import MOST_BYTES, Node, parse_text, read_text
 from anguilla.files.wording import split_error
 
@@ -26,6 +26,7 @@ OUTSIDE = (
 )
 INCLUDE = "Give the path of another robot file, relative to this one."
 CHECK = "Check it by itself: anguilla check FILE."
+WANTED = {"gravity": "It must be 3 numbers [m/s^2], such as [0, 0, -9.81], or formulas of t."}
 OVERRIDABLE = ("parameters", "define", "inputs", "simulate", "statics")
 
 
@@ -74,7 +75,8 @@ def _top(root: Node, sections: Mapping[str, Any], problems: Problems) -> Node:
             hint = f"The sections of a robot file are: {', '.join(sections)}{did_you_mean(key, sections)}."
             problems.add(root.keys[key], key, "there is no such section.", hint)
         elif node.value is not None and not isinstance(node.value, sections[key]):
-            problems.add(node.place, key, f"got {show(node.plain)}.", f"It must be {_kinds(sections[key])}.")
+            hint = WANTED.get(key) or f"It must be {_kinds(sections[key])}."
+            problems.add(node.place, key, f"got {show(node.plain)}.", hint)
         elif node.value is not None:
             kept[key] = node
     return Node(kept, root.place, root.keys)
@@ -214,7 +216,7 @@ FIELDS = ("default", "unit", "description", "min", "max")
 def parameters_of(section: Node | None, given: Mapping[str, float], problems: Problems) -> dict[str, Parameter]:
     """Return the parameters of a file, with given values in place of their defaults."""
     nodes: dict[str, Node] = section.value if section is not None else {}
-    place = section.place if section is not None else ("(arguments)", 1, 1)
+    place = section.place if section is not None else (ARGUMENTS, 1, 1)
     for name in given:
         if name not in nodes:
             hint = f"The parameters are: {', '.join(nodes) or 'none'}{did_you_mean(name, nodes)}."

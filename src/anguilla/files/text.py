@@ -20,6 +20,22 @@ MOST_OPEN = 200  # brackets open at once: the parser takes quadratic time over t
 MOST_NODES = 200_000  # after aliases are followed: a small file must not unfold into a large one
 MOST_DEPTH = 40
 
+ADVICE = "Check indentation, colons, brackets and quotes near this place."
+# What the parser says, and the same for people.
+PLAIN = {
+    "'\\t'": ("has a tab here, which YAML does not allow", "Replace tabs with spaces."),
+    "<block end>": ("has a line here that is indented differently from those it belongs to", ADVICE),
+    "mapping values are not allowed": (
+        "has a colon here that does not fit",
+        "Look for a missing colon in the line above, or wrong indentation.",
+    ),
+    "could not find expected ':'": (
+        "has a name without a colon, here or in the line above",
+        "Write 'name: value', or 'name:' above indented lines.",
+    ),
+    "another document": ("has a second document here", "Remove the line '---': a file holds one robot."),
+}
+
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL: dict[str, float | bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -61,10 +77,27 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         if path.suffix.lower() == ".nc" or raw.startswith((b"\x89HDF", b"CDF")):
             raise ValueError("it is a result, not a robot")
         return raw.decode("utf-8-sig")
+    except FileNotFoundError:
+        if "\n" in str(path):
+            raise FileError(
+                [Problem("(text)", 1, 1, "(file)", "is the text of a robot.", "Give the path of a file.")]
+            ) from None
+        raise FileError(
+            [
+                Problem(
+                    str(path),
+                    1,
+                    1,
+                    "(file)",
+                    "cannot be read: there is no such file.",
+                    "Give the path of a robot file.",
+                )
+            ]
+        ) from None
     except OSError as error:
         reason = error.strerror or str(error)
     except UnicodeDecodeError:
-        reason = "it is no text"
+        reason, advice = "it is not a text in UTF-8", "Save it as UTF-8 in your editor."
     except ValueError as error:
         reason = str(error)
     except MemoryError:
@@ -96,8 +129,9 @@ def parse_text(text: str, file: str) -> Node:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (file, mark.line + 1, mark.column + 1) if mark else (file, 1, 1)
-        advice = "Check indentation, colons, brackets and quotes near this place."
-        raise _error(place, f"is not YAML: {error.problem or error.context}", advice) from None
+        reason = str(error.problem or error.context)
+        told = next((words for sign, words in PLAIN.items() if sign in reason), (f"is not YAML: {reason}", ADVICE))
+        raise _error(place, *told) from None
     except YAMLError as error:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
         reason = " ".join(str(getattr(error, "reason", error)).split())

@@ -53,6 +53,8 @@ def write_robot(
     target = as_path(path)
     if target.suffix.lower() not in (".yaml", ".yml"):
         raise DescriptionError(f"path must end in .yaml or .yml; got {str(target)!r}.")
+    if not target.parent.is_dir():
+        raise DescriptionError(f"path must lie in an existing folder; there is no folder {str(target.parent)!r}.")
     text = robot_text(robot, inputs=inputs, simulate=simulate)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from anguilla.describe.description import as_points
 from anguilla.describe.frames import BodyHandle, Frame, RodHandle
 from anguilla.describe.load import ZERO, Array, Book, FrameMotion, Load, Seat
+from anguilla.describe.plausible import check_fluid
 from anguilla.describe.section import CrossSection
 from anguilla.errors import (
     DescriptionError,
@@ -59,6 +60,7 @@ class Fluid(Load):
             raise refuse(f"{kind}.part", "a rod or a rigid body, as returned by robot.add", self.part)
         self._check_name()
         self.density = as_nonnegative(self.density, f"{kind}.density", "kg/m^3")
+        check_fluid(f"{kind}.density", self.density)
         self.current = tuple(as_vector(self.current, 3, f"{kind}.current", "m/s").tolist())
         if isinstance(self.part, RodHandle):
             if self.section is not None or self.span is not None:

@@ -82,7 +82,7 @@ class Layout:
         builder, extra = builder.with_room(), dict(self.extra)
         leaves: dict[int, dict[tuple, float]] = {}  # of each rod
         for frame in frames:
-            X, key = frame.X, _key(frame)
+            X, key = self.place(frame), self._key(frame)
             if not frame.is_ground and key not in extra and self.parts[frame.part_index].node_at(X) is None:
                 leaves.setdefault(frame.part_index, {})[key] = X
         for index, places in leaves.items():
@@ -100,11 +100,34 @@ class Layout:
 
     def node(self, frame: Frame) -> int | None:
         """Node of a frame, or None if no node sits there."""
-        if self.extra and (key := _key(frame)) in self.extra:
+        if self.extra and (key := self._key(frame)) in self.extra:
             return self.extra[key]
         if frame.offset is not None:
             return None
-        return 0 if frame.is_ground else self.parts[frame.part_index].node_at(frame.X)
+        X = self.place(frame)
+        return 0 if frame.is_ground else self.parts[frame.part_index].node_at(X)
+
+    def place(self, frame: Frame) -> float:
+        """Arc length [m] of a frame on its part as it was compiled: the description may have changed since."""
+        if frame.is_ground:
+            return 0.0
+        if frame.part_index >= len(self.parts):
+            raise DescriptionError(
+                f"Frame {frame.label} belongs to a part that was added after this was computed: compute it again."
+            )
+        if frame.place == "root":
+            return 0.0
+        length = self.parts[frame.part_index].part.length
+        if isinstance(frame.place, str):
+            return length
+        if frame.place > length:
+            raise DescriptionError(
+                f"Frame {frame.label} lies beyond the tip: the rod was {length:g} m long when this was computed."
+            )
+        return frame.place
+
+    def _key(self, frame: Frame) -> tuple:
+        return frame.part_index, self.place(frame), frame.offset
 
 
 def _key(frame: Frame) -> tuple:

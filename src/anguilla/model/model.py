@@ -79,10 +79,12 @@ class LoadTable:
 def as_robot(robot: object) -> Robot:
     """Check that a solver got a robot."""
     if not isinstance(robot, Robot):
-        soft = type(robot).__name__ == "SoftBody"
-        raise refuse(
-            "robot", "a Robot (soft volumes go to ag.fem.statics and ag.fem.simulate)" if soft else "a Robot", robot
-        )
+        wanted = "a Robot"
+        if type(robot).__name__ == "SoftBody":
+            wanted += " (soft volumes go to ag.fem.statics and ag.fem.simulate)"
+        elif isinstance(getattr(robot, "robot", None), Robot):
+            wanted += " (that of a result or a part is its .robot)"
+        raise refuse("robot", wanted, robot)
     refuse_volumes(robot.volumes, robot.name)
     return robot
 
@@ -138,6 +140,10 @@ class Model:
         self._observers: dict[tuple, Model] = {}
         self._found: dict[Callable[[Model], Any], Any] = {}
         self._like: Model | None = None  # at whose desks it computes
+
+    def __repr__(self) -> str:
+        rows = f", {self.rows} constraints" if self.rows else ""
+        return f"<model of {self.robot.name!r}: {self.size} coordinates{rows}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle takes along: all but the desks."""
@@ -255,7 +261,7 @@ class Model:
         bare = [frame.bare for frame in frames]
         if all(self.layout.node(frame) is not None for frame in bare):
             return self
-        key = tuple((frame.part_index, frame.X) for frame in bare)
+        key = tuple((frame.part_index, self.layout.place(frame)) for frame in bare)
         found = self._observers.get(key)
         if found is None:
             found = copy.copy(self)
@@ -393,8 +399,14 @@ class Model:
                     raise DescriptionError(f"{what} must have the shape {times.shape}; got {values.shape}.")
                 table[:, names[name]] = values
             elif callable(value):
+                takes = getattr(value, "arguments", ("t",))  # of a formula or a table
+                if takes not in ((), ("t",)):
+                    raise DescriptionError(
+                        f"{what} must be a function of the time t alone; {value!r} uses {', '.join(takes)}."
+                    )
                 try:
-                    column = [value(t) for t in times.tolist()]
+                    formula: Any = value
+                    column = [formula(t) for t in times.tolist()] if takes else [formula()] * len(times)
                 except TypeError as error:
                     raise DescriptionError(f"{what} must be a number or a function of the time t; {error}.") from error
                 if not ({type(x) for x in column} <= {float, np.float64} and np.isfinite(column).all()):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Frame, Part, Robot, RodHandle
+from anguilla.describe.description import did_you_mean
 from anguilla.describe.ports import acting
 from anguilla.errors import DescriptionError, as_array
 from anguilla.mechanics.tree import Floats, Ints
@@ -26,6 +27,12 @@ from anguilla.store.record import Record
 __all__ = ["Computed", "Status"]
 
 FLOAT = np.dtype(np.float64)
+
+
+class _LabelError(DescriptionError, KeyError):
+    """A label that no coordinate has."""
+
+    __str__ = Exception.__str__  # not that of KeyError, which shows a sentence in quotes
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,8 @@ class Computed(Kept):
         """Return one coordinate by its label, such as "arm.bend_z[0]"."""
         labels = self.coordinates
         if label not in labels:
-            raise KeyError(f"no coordinate {label!r}; there are {', '.join(labels[:6])}, ...")
+            known = ", ".join(labels) if len(labels) <= 6 else f"{', '.join(labels[:6])} and {len(labels) - 6} more"
+            raise _LabelError(f"There is no coordinate {label!r}{did_you_mean(str(label), labels)}; there are {known}.")
         return self._pick(self._q[:, labels.index(label)])
 
     def _pick(self, array: Floats) -> Any:
@@ -186,6 +194,8 @@ class Computed(Kept):
             raise DescriptionError(
                 f"expected a part of robot {self.robot.name!r}, as returned by robot.add; got {part!r}."
             )
+        if part.index >= len(self.system.robot.parts):
+            raise DescriptionError(f"{part.name!r} was added after this was computed: compute it again.")
         return self.system.robot.parts[part.index]
 
     def own_rod(self, rod: RodHandle) -> RodHandle:

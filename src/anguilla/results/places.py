@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe import Frame, RodHandle
+from anguilla.errors import as_count
 from anguilla.mechanics.tree import Floats
 from anguilla.results.base import Computed, sections
 from anguilla.results.fields import control_torque, internal_wrench, internal_wrenches, strain_field
@@ -93,7 +94,7 @@ class OfRods(Computed):
 
     def centerline(self, rod: RodHandle, points: int = 60) -> Floats:
         """Positions of equally spaced sections [m]: (time, points, 3)."""
-        part = self.own_rod(rod)
+        part, points = self.own_rod(rod), as_count(points, "points", minimum=2)
         rods = [p for p in self.system.robot.parts if isinstance(p, RodHandle)]
         read, lines = self._lines.setdefault(points, (set(), {}))
         read.add(part.index)

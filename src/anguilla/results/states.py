@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from anguilla._doors import public
 from anguilla._lazy import ShowsItself
+from anguilla._words import numbered
+from anguilla.describe.description import copied
 from anguilla.errors import refuse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.results.acting import OfEnergies
@@ -149,6 +151,14 @@ class Trajectory(_States, Slices):
     def _picked(self, rows: Ints) -> Trajectory:
         return replace(self, **self._at(rows))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle takes along: numbers in place of functions, of the inputs and of what is found later."""
+        known = vars(self) | {"_a": self._accelerations, "_balance": None, "inputs": self.inputs_at_states}
+        return known | {"_judged": None, "quality": self.quality}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Trajectory:
+        return copied(self, memo)
+
     @property
     def t(self) -> Array:
         """Times (time,) [s]."""
@@ -173,6 +183,5 @@ class Trajectory(_States, Slices):
         return self._accelerations
 
     def __repr__(self) -> str:
-        return (
-            f"<trajectory of {self.robot.name!r}: {len(self.t)} states to t = {self.t[-1]:g} s, {self.status.message}>"
-        )
+        states = numbered(len(self.t), "state")
+        return f"<trajectory of {self.robot.name!r}: {states} to t = {self.t[-1]:g} s, {self.status.message}>"

@@ -9,6 +9,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from anguilla.errors import DescriptionError
+
 if TYPE_CHECKING:
     from anguilla.view.shown import Shown
     from anguilla.view.soft import SoftDriver, SoftShown
@@ -17,10 +19,14 @@ if TYPE_CHECKING:
 class _View(ModuleType):
     """A package that can be called, so that `ag.view(run)` and `import anguilla.view.plots` both work."""
 
-    def __call__(self, what: Any, **options: Any) -> Shown | SoftShown | SoftDriver:
+    def __call__(self, *what: Any, **options: Any) -> Shown | SoftShown | SoftDriver:
         from anguilla.view.live import show
 
-        return show(what, **options)
+        if len(what) + ("what" in options) != 1:
+            raise DescriptionError(
+                "view needs one thing to show: a result, a robot, a soft body, or a file (.nc, .yaml)."
+            )
+        return show(*what, **options)
 
 
 sys.modules[__name__].__class__ = _View

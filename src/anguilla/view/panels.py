@@ -249,7 +249,8 @@ def draw_energies(ax: Any, run: Trajectory) -> None:
 
 
 def _over_time(ax: Any, run: Trajectory, lines: list[tuple[str, NDArray[np.float64], str]]) -> None:
-    ax.set_xlim(float(run.t[0]), float(run.t[-1]))
+    if len(run.t) > 1:
+        ax.set_xlim(float(run.t[0]), float(run.t[-1]))
     ax.grid(True)
     ax.set_xlabel("t [s]")
     label_ends(ax, lines, run.t)

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 from anguilla._doors import public
+from anguilla._words import numbered
 from anguilla.describe import Robot
 from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError
@@ -69,7 +70,7 @@ class Gradient:
     motions: Mapping[str, Floats] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        given = [f"{len(x)} instants of {name!r}" for name, x in self.inputs.items()]
+        given = [f"{numbered(len(x), 'instant')} of {name!r}" for name, x in self.inputs.items()]
         given += [f"{len(self.q)} coordinates of the start"] if len(self.q) else []
         given += [f"{len(self.design)} parameters"] if len(self.design) else []
         return f"<gradient of a cost of {self.value:.6g}: by {', '.join(given) or 'nothing'}>"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag, expm
 
 from anguilla._doors import public
+from anguilla._words import numbered
 from anguilla.describe import Frame, Robot
 from anguilla.errors import DescriptionError, SolverError, as_array, as_positive, refuse
 from anguilla.lie import dexp3, exp3
@@ -81,7 +82,7 @@ class LinearModel:
 
     def __repr__(self) -> str:
         kind = "continuous" if self.dt is None else f"dt = {self.dt:g} s"
-        sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        sizes = f"{len(self.states)} states, {numbered(len(self.inputs), 'input')}, {len(self.outputs)} outputs"
         held = f", held: {', '.join(self.held)}" if self.held else ""
         return f"<linear model of {self.local.system.robot.name!r}: {sizes}, {kind}{held}>"
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh, solve_triangular
 
 from anguilla._doors import public
+from anguilla._words import numbered
 from anguilla.describe import Robot
 from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_count, as_positive
@@ -85,7 +86,7 @@ class Modes:
     def __repr__(self) -> str:
         first = ", ".join(f"{f:.4g}" for f in self.frequencies[:6])
         more = ", ..." if len(self) > 6 else ""
-        return f"<{len(self)} modes of {self.local.system.robot.name!r}: {first}{more} Hz>"
+        return f"<{numbered(len(self), 'mode')} of {self.local.system.robot.name!r}: {first}{more} Hz>"
 
 
 @public

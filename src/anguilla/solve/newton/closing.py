@@ -233,9 +233,10 @@ def mount(system: Model, table: LoadTable, q: Floats) -> Floats:
         if gap <= CLOSED:
             return q
     phi = np.abs(_missed(system, table.loads, q))
-    names = [system.tables.row_names[k] for k in _holonomic(loads)[phi > CLOSED]]
+    names = list(dict.fromkeys(system.tables.row_names[k] for k in _holonomic(loads)[phi > CLOSED]))
+    miss = "misses" if len(names) == 1 else "miss"
     raise SolverError(
-        f"{system.robot.name!r} cannot be closed: {', '.join(dict.fromkeys(names))} miss by {gap:.2g} (m or rad).",
+        f"{system.robot.name!r} cannot be closed: {', '.join(names)} {miss} by {gap:.2g} (m or rad).",
         advice="Check the frames and poses of robot.close, or start nearer to the closed shape (start=...).",
     )
 

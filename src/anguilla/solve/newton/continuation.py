@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from anguilla._words import numbered
 from anguilla.solve.newton.rules import CONVERGED, ENDLESS
 
 __all__ = ["Attempt", "Continuation", "Followed", "counted", "halted"]
@@ -111,7 +112,7 @@ class Continuation:
 
 def counted(iterations: int, steps: int) -> str:
     """How an equilibrium was found, in words."""
-    return f"converged in {iterations} iterations, {steps} load increment{'s' * (steps > 1)}"
+    return f"converged in {numbered(iterations, 'iteration')}, {numbered(steps, 'load increment')}"
 
 
 def halted(factor: float, why: str) -> str:

@@ -23,7 +23,7 @@ from anguilla.results.blocks import Remembered
 from anguilla.results.passing import refuse_coinciding
 from anguilla.results.reactions import grasps
 from anguilla.results.resolution import doubtful, like_a_good_one
-from anguilla.results.states import Equilibrium, Status
+from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close, crushed
 from anguilla.solve.newton.rules import CONVERGED, SINGULAR, TOO_COARSE
 from anguilla.solve.statics.downhill import BALANCED
@@ -31,7 +31,7 @@ from anguilla.solve.statics.drawing import follow_lines, has_twists, remember_li
 from anguilla.solve.statics.finding import FROM_START, PASSING, find, origin_of
 from anguilla.solve.statics.flow import Flow, ProjectiveFlow, follow, relax
 from anguilla.solve.statics.judging import balanced, contradiction, unbalanced
-from anguilla.solve.steps.motion import recall
+from anguilla.solve.steps.motion import recall, refuse_other_start
 
 __all__ = ["statics"]
 
@@ -116,7 +116,7 @@ def _statics(
         inputs = _settled(system, inputs, t)
     desks.enter_context(system.apart())
     system.told_slack.clear()
-    q = system.vector(start.q if isinstance(start, Equilibrium) else start, "start")
+    q = _start_of(system, start)
     began, origin = time.perf_counter(), q
     refuse_coinciding(system, q)
     if not system.is_plain and not isinstance(method, ProjectiveFlow):
@@ -173,6 +173,18 @@ def _statics(
             said = f"The equilibrium of {robot.name!r}: {result.resolution.words}"
             warn(said)
     return result
+
+
+def _start_of(system: Model, start: Equilibrium | ArrayLike | None) -> Floats:
+    """Coordinates (n,) to start from."""
+    if isinstance(start, Trajectory):
+        raise DescriptionError(
+            "start must be an equilibrium or coordinates; to start from the end of a motion give run.q[-1]."
+        )
+    if not isinstance(start, Equilibrium):
+        return system.vector(start, "start")
+    refuse_other_start(system, start)
+    return system.vector(start.q, "start")
 
 
 def _before(system: Model, start: object) -> Floats | None:

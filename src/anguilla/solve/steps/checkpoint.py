@@ -122,9 +122,9 @@ class Checkpoint:
                 setattr(*self.counter, int(kept["counter"]))
         except DescriptionError:
             raise
-        except Exception as error:  # a damaged archive fails in many ways
+        except Exception:  # a damaged archive fails in many ways
             raise DescriptionError(
-                f"checkpoint {str(self.path)!r} cannot be read ({error}): delete it to start over."
+                f"checkpoint {str(self.path)!r} cannot be read, it is damaged or no checkpoint: delete it to start over."
             ) from None
         self.saved = done
         return done

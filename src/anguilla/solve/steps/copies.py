@@ -174,7 +174,11 @@ class BatchStepper:
                 if name not in self.names:
                     told = ", ".join(self.names) or "none"
                     raise DescriptionError(f"there is no input {name!r}; there are: {told}.")
-                self._inputs[:, self.names.index(name)] = as_array(value, f"the input {name!r}", "finite numbers")
+                given = as_array(value, f"the input {name!r}", "finite numbers")
+                if given.shape not in ((), (self.copies,)):
+                    shapes = f"one number, or one for each of the {self.copies} copies"
+                    raise DescriptionError(f"the input {name!r} must be {shapes}; got the shape {given.shape}.")
+                self._inputs[:, self.names.index(name)] = given
         else:
             given = as_array(inputs, "inputs", "finite numbers")
             if given.shape not in ((len(self.names),), self._inputs.shape):

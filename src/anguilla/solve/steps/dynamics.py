@@ -49,6 +49,7 @@ from anguilla.store.spare import keep_spare
 __all__ = ["simulate"]
 
 DEFAULT_METHOD = GeneralisedAlpha(0.9)
+SMALL = 1e9  # [bytes] that any machine has
 
 
 @public
@@ -113,6 +114,7 @@ def simulate_model(
     """`simulate`, in memory of its own."""
     steps = as_steps(duration, dt, every)
     dt, every, inputs = float(dt), int(every), as_named(inputs)
+    _refuse_too_many(steps // every + 1, system)
     if system.once(_drives):
         inputs = followed(system.robot.drives, inputs, dt, steps)
     with system.apart():
@@ -128,6 +130,16 @@ def simulate_model(
             motion = OngoingMotion(closed, scheme, tolerance, shut, v, inputs)
             motion.opened = q if was_open(closed, q, shut) else None
             return _moved(motion, start, dt, steps, every, **how)
+
+
+def _refuse_too_many(rows: int, system: Model) -> None:
+    """Raise an error if so many states do not fit into the memory of this machine."""
+    need = 8.0 * rows * (1 + 3 * system.size + system.rows)
+    if need > SMALL and hasattr(os, "sysconf") and need > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise DescriptionError(
+            f"duration / dt, with this every, makes {rows:.4g} states to store, {1e-9 * need:.3g} GB, more than the memory "
+            "of this machine: store fewer (every=...), or give a larger dt or a shorter duration."
+        )
 
 
 def _drives(system: Model) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -449,14 +450,31 @@ def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
     return q, v
 
 
+def refuse_other_start(system: Model, start: Equilibrium | Trajectory) -> None:
+    """Refuse a result whose coordinates mean something else, if there are as many or not; names of parts do not count."""
+    if start.system.robot is system.robot:
+        return
+    theirs, ours = (model.robot.coordinates() for model in (start.system, system))
+    differs = next((pair for pair in zip_longest(theirs, ours) if _meaning(pair[0]) != _meaning(pair[1])), None)
+    if differs is not None:
+        kind = "equilibrium" if isinstance(start, Equilibrium) else "motion"
+        there, here = (label or "nothing" for label in differs)
+        raise DescriptionError(
+            f"start is the {kind} of a robot with other coordinates: {there} where {system.robot.name!r} has {here}."
+        )
+
+
+def _meaning(label: str | None) -> str | None:
+    """What a coordinate is, without the part that it belongs to."""
+    return label if label is None else label.partition(".")[2]
+
+
 def _given(system: Model, start: Start) -> tuple[Floats, Floats]:
     if isinstance(start, Equilibrium):
-        if start.system.size != system.size:
-            raise DescriptionError("start is the equilibrium of a robot with other coordinates.")
+        refuse_other_start(system, start)
         return system.vector(start.q, "start"), np.zeros(system.size)
     if isinstance(start, Trajectory):
-        if start.system.size != system.size:
-            raise DescriptionError("start is the motion of a robot with other coordinates.")
+        refuse_other_start(system, start)
         return system.vector(start.q[-1], "start"), system.vector(start.v[-1], "start")
     if isinstance(start, tuple):
         if len(start) != 2:

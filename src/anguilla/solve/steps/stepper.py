@@ -9,6 +9,7 @@ import numpy as np
 
 from anguilla.describe import Drive, Frame, Load, Robot
 from anguilla.describe.actuators import warn_slack
+from anguilla.describe.description import copied
 from anguilla.describe.ports import Following, acting
 from anguilla.describe.sampled import Sampled
 from anguilla.describe.volumes import solvers_of
@@ -91,6 +92,18 @@ class Stepper:
         self.set_inputs(as_named(inputs))
         self._motion: OngoingMotion
         self.reset()
+
+    def __repr__(self) -> str:
+        return f"<stepper of {self.robot.name!r}: at t = {self.t:g} s, steps of {self.dt:g} s>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Stepper:
+        return copied(self, memo)
+
+    def __reduce__(self) -> Any:
+        raise DescriptionError(
+            "A Stepper cannot be pickled or sent to another process: send its robot and (stepper.q, stepper.v), and begin "
+            "there with Stepper(robot, dt=..., start=(q, v))."
+        )
 
     def reset(self) -> None:
         """Go back to the start, at t = 0 s; the inputs stay as they are, and drives stand still at them."""

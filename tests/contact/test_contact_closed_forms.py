@@ -106,6 +106,57 @@ def test_two_balls_leave_each_other_with_the_loss_that_damping_says(c):
     np.testing.assert_allclose(run.v @ masses, masses[0] * speed, rtol=1e-6)
 
 
+@pytest.mark.parametrize("lower", ["body", "frame"])
+@pytest.mark.parametrize("upper", ["body", "frame"])
+def test_a_ball_on_a_ball_sinks_in_by_its_weight_over_the_stiffness(upper, lower):
+    """Of two bodies half as deep: either was a ball that touched the other. Two frames did not touch at all."""
+    radius, mass, k = 0.03, 0.4, 1e4
+    robot, body = ag.Robot("stack"), ag.RigidBody.sphere(radius, mass=mass)
+    below = robot.add(body, at=robot.ground, name="below")
+    above = robot.add(
+        body, at=robot.ground, joint=ag.Prismatic((0, 0, 1)), pose=pose((0, 0, 1.999 * radius)), name="above"
+    )
+    sides = [x.frame if kind == "frame" else x for x, kind in ((below, lower), (above, upper))]
+    given = {} if (upper, lower) == ("body", "body") else {"radius": radius}
+    touch = robot.load(ag.Contact(*sides, k, damping=1.0, smooth=1e-7, **given))
+    eq = ag.statics(robot)
+    assert 2.0 * radius - eq.position(above.frame)[2] == pytest.approx(mass * G / k, rel=1e-3)
+    assert eq.contacts(touch).points == 1
+    np.testing.assert_allclose(eq.contacts(touch).force, (0.0, 0.0, mass * G), atol=1e-9)
+    run = ag.simulate(
+        robot, start=eq.q + 1e-4, duration=0.05, dt=1e-4, method=ag.Midpoint()
+    )  # w^2 = k / m about the rest
+    swing = run.q[:, 0] - eq.q[0]
+    assert run.t[np.argmin(swing)] == pytest.approx(np.pi * np.sqrt(mass / k), abs=2e-4)
+
+
+def test_a_frame_with_a_radius_touches_a_rod_as_a_ball_does():
+    """All along the rod, with the default stiffness [N/m^2]; of a point, it was taken for one in N/m."""
+    robot, tips = ag.Robot("pressed", gravity=(0, 0, 0)), []
+    material = ag.Material(1e6, 1000.0, poisson=0.5)
+    for y, of_frame in ((0.0, False), (0.2, True)):
+        rod = robot.add(
+            ag.Rod(0.2, ag.Circle(0.01), material, ag.Strains(bend_y=6)), at=robot.ground.offset_by((0, y, 0))
+        )
+        ball = robot.add(
+            ag.RigidBody.sphere(0.01, mass=0.1),
+            at=robot.ground,
+            joint=ag.Prismatic((0, 0, 1)),
+            pose=pose((0.11, y, 0.0199)),
+        )
+        robot.load(ag.Wrench(ball.frame, force=(0, 0, -0.02)))
+        tips.append(
+            (rod, ball, robot.load(ag.Contact(rod, ball.frame, radius=0.01) if of_frame else ag.Contact(rod, ball)))
+        )
+    eq = ag.statics(robot)
+    (_, ball, touch), (_, other, same) = tips
+    assert eq.contacts(same).force[2] == pytest.approx(0.02, rel=1e-9)
+    assert eq.position(other.frame)[2] == pytest.approx(eq.position(ball.frame)[2], rel=1e-9)
+    assert eq.contacts(same).points == eq.contacts(touch).points > 1
+    with pytest.raises(ag.DescriptionError, match=r"touches a rod as a point: give a stiffness \[N/m\]"):
+        ag.Contact(tips[0][0], other.frame)  # it was zero
+
+
 def test_a_ball_slides_on_a_body_until_it_rolls():
     """Coulomb: it slows down by mu g, and from 2 v / (7 mu g) on it rolls with 5/7 of its speed."""
     mu, speed, radius, mass = 0.2, 1.0, 0.05, 0.2

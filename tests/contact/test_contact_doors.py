@@ -168,3 +168,40 @@ def test_parts_whose_middles_lie_on_each_other_are_refused(ask):
     robot.load(ag.PartContact(*rods))
     with pytest.raises(ag.SolverError, match="Contact of a and b: at the start their middles lie on each other"):
         ask(robot)
+
+
+def scene():
+    """A rod, a ball, a floor and a wall."""
+    robot = ag.Robot("scene")
+    rubber = ag.Material(1e6, 1000.0)
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), rubber, ag.strains.kirchhoff(2)), at=robot.ground, name="arm")
+    ball = robot.add(ag.RigidBody.sphere(0.02, mass=0.1), at=robot.ground, joint=ag.Free(), pose=(0, 0, 1), name="ball")
+    for name, normal in (("floor", (0, 0, 1)), ("wall", (1, 0, 0))):
+        robot.add(ag.HalfSpace(normal, -1.0), at=robot.ground, name=name)
+    return robot, arm, ball
+
+
+def test_everything_touches_everything_but_what_has_no_points():
+    """A floor and a wall cannot touch each other, and were refused with all the rest."""
+    robot, *_ = scene()
+    pairs = {frozenset((load.a.name, load.b.name)) for load in ag.contacts(robot, 1e4)}
+    names = {"arm", "ball", "floor", "wall"}
+    assert pairs == {frozenset((x, y)) for x in ("arm", "ball") for y in names} - {frozenset({"ball"})}
+
+
+def test_what_is_excluded_is_left_out_and_nothing_else():
+    """A volume and a rod: the rod does not touch itself because of that, as it did not. What means nothing was overheard."""
+    robot, arm, ball = scene()
+    made = ag.contacts(robot, 1e4, exclude=[(ball, arm), arm])
+    assert all({load.a, load.b} not in ({ball, arm}, {arm}) for load in made) and len(made) == 4
+    soft = ag.Volume(ag.fem.block((0.06, 0.06, 0.02), (2, 2, 1)), ag.Material(2e5, 1000.0, poisson=0.4), name="pad")
+    other, arm, _ = scene()
+    pad = other.add(soft, at=other.ground, pose=(0, 0, -0.5), patch=lambda x: x[:, 2] < -0.0099)
+    made = ag.contacts(other, 1e4, exclude=[(pad, arm)])
+    assert any(isinstance(load, ag.PartContact) and load.a is load.b is arm for load in made)
+    assert not any(getattr(load, "volume", None) is pad and load.other is arm for load in made)
+    for wrong in ((arm, ball), ["arm"], [("arm", "ball")], [ball], [arm.tip], [(arm, ball, arm)], [()]):
+        with pytest.raises(
+            ag.DescriptionError, match=r"exclude must be pairs of parts or volumes such as \[\(arm, ball\)"
+        ):
+            ag.contacts(scene()[0], 1e4, exclude=wrong)

@@ -46,6 +46,23 @@ def test_a_block_stays_on_a_slope_and_does_not_creep():
     assert np.abs(place - place[0]).max() < 1e-6 * 0.1
 
 
+@pytest.mark.parametrize("part", [False, True])
+def test_statics_goes_on_from_a_motion_with_its_bristles(part):
+    """A motion as a start was refused; from its end alone, what friction held there lets go and slips to new bristles."""
+    robot, body, angle = on_slope(block(), 0.0249, 0.8)
+    if part:
+        robot, load = ag.Robot("slope", gravity=robot.gravity), robot.loads[0]
+        body = robot.add(block(), at=robot.ground, joint=ag.Free(), pose=pose((0, 0, 0.0249)), name="body")
+        plane = robot.add(ag.HalfSpace(), at=robot.ground, name="plane")
+        robot.load(ag.Contact(body, plane, load.stiffness, friction=MU, damping=2.0))
+    run = ag.simulate(robot, duration=3.0, dt=5e-3)
+    there = run.position(body.frame)[-1]
+    np.testing.assert_allclose(ag.statics(robot, start=run).position(body.frame), there, rtol=0.0, atol=1e-9)
+    bent = 0.5 * WEIGHT * np.sin(angle) / (4 * 2 / 3 * 5e3)  # of four bristles, by the weight along the slope
+    fresh = ag.statics(robot, start=run.q[-1]).position(body.frame)[0] - there[0]
+    assert fresh == pytest.approx(bent, rel=0.05)
+
+
 def test_a_block_on_a_steeper_slope_slides_as_coulomb_says():
     robot, _, angle = on_slope(block(), 0.02465, 1.1)
     with pytest.raises(ag.SolverError, match="slides on: friction does not hold it"):

@@ -191,6 +191,16 @@ def test_equilibria_on_a_path_are_those_of_a_slow_motion():
         np.testing.assert_allclose(q, slow.q[1499 * (k + 1)], atol=5e-3 * np.abs(q).max())
 
 
+def test_equilibria_go_on_from_a_motion():
+    """Let out from 4 N to 2 N in a slow motion: exp(+mu theta) is left; drawn in from the start it would be exp(-mu theta)."""
+    mu, robot = 0.1, two_discs(0.1)
+    slow = lambda t: 4.0 * min(t / 0.5, 1.0) - 2.0 * max(min(t - 1.0, 1.0), 0.0)
+    run = ag.simulate(robot, duration=3.0, dt=2e-3, inputs={"pull": slow})
+    eq = ag.statics(robot, inputs={"pull": 2.0}, start=run)
+    assert eq.q[0] == pytest.approx(-2.0 * np.exp(mu * TURNED) / 200.0, rel=1e-2)
+    assert eq.q[0] == pytest.approx(run.q[-1, 0], rel=1e-6)
+
+
 def test_a_loop_takes_energy_and_a_motion_goes_on_from_it():
     robot = arm(0.3, modes=3)
     start = eq = ag.statics(robot, inputs={"pull": 6.0})

@@ -13,6 +13,7 @@ from anguilla._doors import public
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Book, Load, Seat
 from anguilla.describe.robot import Robot
+from anguilla.describe.volumes import VolumeHandle
 from anguilla.errors import DescriptionError, as_array, as_nonnegative, as_positive, refuse
 from anguilla.interact.touching import SOFTENING, Meeting, joined
 from anguilla.interact.volume_contact import VolumeContact
@@ -37,9 +38,10 @@ class PartContact(Load):
     Attributes:
         a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a
             ball of the given radius. They may not be joined to each other. A rod may touch itself. Of two bodies, balls
-            and capsules touch all around, others with their corners, boxes and meshes along their edges if a `spacing` is
-            given. An obstacle that moves is a body whose joint is prescribed: ``robot.add(HalfSpace(), at=robot.ground,
-            joint=Prismatic((1, 0, 0), motion=...))``.
+            touch all around, capsules with balls along their axes, a radius apart if no `spacing` is given (two that cross
+            between those feel each other up to 6 % of the radius late), others with their corners, boxes and meshes along
+            their edges if a `spacing` is given; each of these has the given stiffness. An obstacle that moves is a body whose
+            joint is prescribed: ``robot.add(HalfSpace(), at=robot.ground, joint=Prismatic((1, 0, 0), motion=...))``.
         stiffness: per length [N/m^2] along rods, [N/m] between bodies. If not given, that of the rods' materials: as Hertz
             says for two rods that cross at right angles and for a ball on a rod, pi/4 E / (1 - nu^2) for a rod on something
             flat.
@@ -168,7 +170,8 @@ def contacts(
 ) -> list[PartContact | VolumeContact]:
     """Add contact between all parts of a robot, and of each rod with itself; return these loads.
 
-    Parts that are joined to each other are left out, and bodies without a shape that may touch. Soft volumes touch each
+    Parts that are joined to each other are left out, bodies without a shape that may touch, and pairs of which neither has
+    points that could, such as a floor and a wall. Soft volumes touch each
     other, and rods and bodies that they are not welded to, with a stiffness by their material.
 
     Args:
@@ -182,13 +185,13 @@ def contacts(
         raise DescriptionError(
             "contacts: scales are those of one part; add Contact(scaly, other, friction=(...)) for each pair."
         )
-    pairs = [(given,) if isinstance(given, Part) else tuple(given) for given in exclude]
-    left = [{part.index for part in pair if isinstance(part, Part)} for pair in pairs]
+    pairs = [_left_out(given) for given in exclude]
+    left = [{part.index for part in pair} for pair in pairs if all(isinstance(part, Part) for part in pair)]
     able = [p for p in robot.parts if isinstance(p, RodHandle) or (isinstance(p, BodyHandle) and _has_surface(p))]
     found: list[tuple[RodHandle | BodyHandle, RodHandle | BodyHandle]] = [
         (a, a) for a in able if isinstance(a, RodHandle)
     ]
-    found += [(a, b) for a, b in combinations(able, 2) if not joined(a, b)]
+    found += [(a, b) for a, b in combinations(able, 2) if not joined(a, b) and (_has_points(a) or _has_points(b))]
     soft = [(a, b) for a, b in found if stiffness is not None or isinstance(a, RodHandle) or isinstance(b, RodHandle)]
     kept = [(a, b) for a, b in soft if {a.index, b.index} not in left]
     made: list[PartContact | VolumeContact] = [robot.load(PartContact(a, b, stiffness, **options)) for a, b in kept]
@@ -204,6 +207,17 @@ def contacts(
     return made
 
 
+def _left_out(given: Any) -> tuple[Any, ...]:
+    """A pair of parts or volumes that shall not touch, or a rod that shall not touch itself."""
+    pair = (given,) if isinstance(given, RodHandle) else tuple(given) if isinstance(given, tuple | list) else ()
+    if not pair or not all(isinstance(x, Part | VolumeHandle) for x in pair) or len(pair) > 2:
+        wanted = (
+            "pairs of parts or volumes such as [(arm, ball), (arm, base)], and rods that shall not touch themselves"
+        )
+        raise refuse("contacts exclude", wanted, given)
+    return pair
+
+
 def as_friction(value: object) -> float | tuple[float, ...]:
     """Return one coefficient, or three."""
     wanted = "a coefficient, zero or positive, or three (forward, backward, sideways)"
@@ -215,3 +229,8 @@ def as_friction(value: object) -> float | tuple[float, ...]:
 
 def _has_surface(body: BodyHandle) -> bool:
     return body.body.shape is not None
+
+
+def _has_points(part: RodHandle | BodyHandle) -> bool:
+    """Whether it may touch others with its own points: floors, walls and hollows cannot."""
+    return isinstance(part, RodHandle) or (part.body.solid is not None and len(part.body.solid.corners()) > 0)

@@ -113,7 +113,10 @@ class Meeting:
             assert x.body.solid is not None
             return _side(x, x.body.solid, self.spacing)
         assert isinstance(x, Frame)
-        return Side(x, points=np.zeros((1, 3)), radius=float(self.radius or 0.0))
+        if not self.radius:
+            return Side(x, points=np.zeros((1, 3)))
+        ball = Sphere((0.0, 0.0, 0.0), self.radius)
+        return Side(x, points=ball.corners(), radius=ball.ball, shape=ball.constants(), size=ball.radius)
 
     def stiffness(self) -> float:
         """By theory of elasticity: [N/m^2] along a rod.
@@ -127,6 +130,11 @@ class Meeting:
         modulus = 1.0 / sum(1.0 / _modulus(x) for x in (rods * 2 if self.a is self.b else rods))
         other = self.b if self.a is rods[0] else self.a
         r, R = self.thickness(rods[0]), self.thickness(other)
+        if isinstance(other, Frame) and R == 0.0:
+            raise DescriptionError(
+                f"{self.label}: a frame without a radius touches a rod as a point: give a stiffness [N/m], or a radius, with "
+                "which it is a ball."
+            )
         if isinstance(other, RodHandle):
             return float(modulus * np.sqrt(np.sqrt(r * R) / (2.0 * (r + R))))
         if isinstance(other, BodyHandle) and not (isinstance(other.body.solid, Sphere) and not other.body.solid.inside):

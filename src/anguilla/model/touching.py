@@ -127,6 +127,8 @@ class Touching:
         ways = [(x, y) for x, y in ((a, b), (b, a))[: 1 if itself else 2] if x.has_points and y.has_surface]
         for best in (lambda x: x.on_rod, lambda x: len(x.points) == 1):  # rods touch all along, balls with one point
             ways = [(x, y) for x, y in ways if best(x)] or ways
+        if all(len(x.points) == 1 for x, _ in ways):  # two balls: one contact, which both sides would see
+            ways = ways[:1]
         halves = itself or (all(x.on_rod for x, _ in ways) and len(ways) == 2)  # what both rods feel counts twice
         alone = int(itself) + int(itself and a.ring)
         for x, y in ways:

@@ -46,7 +46,7 @@ HELD_ADVICE = "Give the contact more friction, press harder, or see in ag.simula
 TOUCH_ADVICE = (
     "Obstacles hold what touches them: start where it does (start=...), or let it come to rest in ag.simulate."
 )
-MEET_ADVICE = "Let it come to rest in ag.simulate, with damping, and start from there (start=run.q[-1])."
+MEET_ADVICE = "Let it come to rest in ag.simulate, with damping, and start from there (start=run)."
 SPECIAL_ADVICE = {
     SINGULAR: "Attach it to the ground, or hold it by a joint with a stiffness or by a spring.",
     TOO_COARSE: "Rod(..., intervals={more}) has four times as many. If it should not bend that far, look at the units.",
@@ -55,7 +55,8 @@ SPECIAL_ADVICE = {
 
 @public
 def statics(
-    robot: Robot | Model, *, inputs: Inputs | None = None, start: Equilibrium | ArrayLike | None = None, t: float = 0.0,
+    robot: Robot | Model, *, inputs: Inputs | None = None, start: Equilibrium | Trajectory | ArrayLike | None = None,
+    t: float = 0.0,
     method: str | Flow | ProjectiveFlow = "newton", tolerance: float = 1e-10, iterations: int = 40,
     raise_on_failure: bool = True,
 ) -> Equilibrium:  # fmt: skip
@@ -71,7 +72,8 @@ def statics(
     Args:
         robot: the robot, or its model.
         inputs: inputs of the actuators by name: numbers, or functions of t [s]; absent ones are zero.
-        start: an equilibrium or coordinates (n,) to start from; the rest shape if not given.
+        start: an equilibrium, a motion (its end) or coordinates (n,) to start from; the rest shape if not given.
+            Friction that holds goes on from an equilibrium or a motion.
         t: time [s] at which time-dependent loads are evaluated.
         method: "newton", a `Flow`, or a `ProjectiveFlow` for a robot with loops.
         tolerance: size of the last correction, as an angle [rad] or a relative displacement.
@@ -103,7 +105,7 @@ def _settled(system: Model, inputs: Inputs, t: float) -> dict[str, float]:
 
 
 def _statics(
-    system: Model, desks: ExitStack, inputs: Inputs | None, start: Equilibrium | ArrayLike | None, t: float,
+    system: Model, desks: ExitStack, inputs: Inputs | None, start: Equilibrium | Trajectory | ArrayLike | None, t: float,
     method: str | Flow | ProjectiveFlow, tolerance: float, iterations: int, raise_on_failure: bool,
 ) -> Equilibrium:  # fmt: skip
     """`statics`, in memory of its own until `desks` are left."""
@@ -175,23 +177,19 @@ def _statics(
     return result
 
 
-def _start_of(system: Model, start: Equilibrium | ArrayLike | None) -> Floats:
+def _start_of(system: Model, start: Equilibrium | Trajectory | ArrayLike | None) -> Floats:
     """Coordinates (n,) to start from."""
-    if isinstance(start, Trajectory):
-        raise DescriptionError(
-            "start must be an equilibrium or coordinates; to start from the end of a motion give run.q[-1]."
-        )
-    if not isinstance(start, Equilibrium):
-        return system.vector(start, "start")
-    refuse_other_start(system, start)
-    return system.vector(start.q, "start")
+    if isinstance(start, Equilibrium | Trajectory):
+        refuse_other_start(system, start)
+        start = start.stored.q[-1]
+    return system.vector(start, "start")
 
 
 def _before(system: Model, start: object) -> Floats | None:
     """Row of loads of an equilibrium whose lines remember, to go on from; None if there is nothing to remember."""
-    if not rubs(system.blank.cables) or not isinstance(start, Equilibrium) or start.remembered is None:
+    if not rubs(system.blank.cables) or not isinstance(start, Equilibrium | Trajectory) or start.remembered is None:
         return None
-    row = start.system.loads(start.t, start.inputs).loads.row
+    row = start.system.loads(start.stored.t[-1:], start.inputs).loads.row
     alike = row.shape == system.blank.row.shape and start.remembered.slip.shape == system.blank.cables.slip.shape
     if not alike or grasps(system.blank) or has_twists(system.blank):
         return None

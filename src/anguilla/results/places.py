@@ -133,7 +133,7 @@ class OfRods(Computed):
             return self._pick(self._wrench(part, X))
 
     def wrenches(self, rods: list[RodHandle], X: list[Floats]) -> list[Floats]:
-        """Internal wrenches (time, points, 6) of many rods at arc lengths X [m] of each; the robot is followed once for some."""
+        """Internal wrenches (time, points, 6) of many rods at arc lengths X [m] of each: a few are followed at once."""
         parts, found = [self.own_rod(rod) for rod in rods], []
         size = max(FEW, -(-len(rods) // GROUPS))
         with self.acting():

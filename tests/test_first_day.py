@@ -30,6 +30,17 @@ def test_a_result_is_saved_as_a_table(run, tmp_path):
         run.save(tmp_path / "run.txt")
 
 
+def test_a_result_is_a_table_of_labels(run):
+    table = run.to_xarray()
+    assert np.array_equal(table["q"].to_pandas()["arm.bend_z[1]"], run["arm.bend_z[1]"])
+    assert len(table[["q", "v"]].to_dataframe()) == run.q.size
+    assert all(table.sizes.values())
+
+
+def test_one_state_is_drawn(run, tmp_path):
+    assert len(ag.plot(run[3:4], tmp_path / "state.png").axes) > 1
+
+
 def test_a_motion_is_animated_as_a_video(run, robot, tmp_path):
     assert ag.animate(run, tmp_path / "run.gif").read_bytes().startswith(b"GIF8")
     with pytest.raises(ag.DescriptionError, match="Trajectory"):

@@ -327,7 +327,7 @@ def test_view_without_viser_says_what_to_install(result, capsys, monkeypatch):
         (["simulate", "ROBOT", "--duraton", "1"], MISUSED, "--duraton"),
         (["simulate"], MISUSED, "ROBOT"),
         (["plot", "nothing.nc", "x.png"], WRONG_INPUT, "no file"),
-        (["plot", "ROBOT", "x.png"], WRONG_INPUT, "robot file"),
+        (["plot", "ROBOT", "x.png"], WRONG_INPUT, "is a robot, not a result"),
         (["convert", "ROBOT", "x.csv"], WRONG_INPUT, ".yaml"),
         (["statics", "ROBOT", "--plot", "no/x.png"], WRONG_INPUT, "--plot"),
     ],

@@ -91,7 +91,7 @@ def test_a_wrong_value_fails_alone(arm, capsys):
         (["--vary", "lenght=1,2"], "--vary lenght: the file has length, force, pull (did you mean 'length'?)"),
         (["--vary", "length=1:2"], "--vary length must be LOW:HIGH:COUNT"),
         (["--vary", "length=1:2:1"], "with a COUNT of at least 2"),
-        (["--vary", "length"], "--vary must be NAME=VALUE"),
+        (["--vary", "length"], "--vary must be NAME=LOW:HIGH:COUNT"),
         (["--vary", "length=1,2", "--dt", "0.1"], "add --motion"),
         (["--vary", "length=1,2", "--shard", "1"], "--shard must be K/N"),
         (["--vary", "length=1,2", "--shard", "0/2"], "shard needs file"),

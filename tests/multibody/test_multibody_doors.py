@@ -282,7 +282,7 @@ def test_a_flow_of_what_nothing_holds():
 def test_a_loop_out_of_reach():
     bench = Bench()
     bench.close(bench.ground, bench.box.frame, pose=at(2.0), name="far")
-    with pytest.raises(ag.SolverError, match=r"'bench' cannot be closed: far miss by 1\.7 \(m or rad\)"):
+    with pytest.raises(ag.SolverError, match=r"'bench' cannot be closed: far misses by 1\.7 \(m or rad\)"):
         ag.statics(bench.robot)
 
 
@@ -293,7 +293,7 @@ def test_a_loop_without_anything_that_moves():
     with pytest.warns(ag.AnguillaWarning, match="6 of 6 constraints are redundant"):
         assert simulate(robot).status.success
     robot.close(robot.ground, body.at((0.1, 0, 0)), name="gap")
-    with pytest.raises(ag.SolverError, match=r"'rock' cannot be closed: gap miss by 0\.1"):
+    with pytest.raises(ag.SolverError, match=r"'rock' cannot be closed: gap misses by 0\.1"):
         simulate(robot)
 
 

@@ -47,8 +47,7 @@ def gather(states: Any) -> Record:
         record.add("a", ("time", "coordinate"), states.states.a, "", "accelerations of the coordinates")
     except AnguillaError as error:
         record.facts["no_accelerations"] = str(error)
-    if lam.shape[1]:
-        record.add("multipliers", ("time", "multiplier"), lam, "", "multipliers of the constraints")
+    record.add("multipliers", ("time", "multiplier"), lam, "", "multipliers of the constraints")
     if noted := states.noted:
         record.add("noted", ("noted",), np.array(list(noted)), "", "states at which it is told what forces remember")
         memory = np.array([memory.flat for memory in noted.values()])

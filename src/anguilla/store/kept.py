@@ -39,12 +39,17 @@ class Kept:
         return target
 
     def to_xarray(self) -> Any:
-        """Return an xarray.Dataset with the content of the file that `save` writes, with names and units."""
+        """Return an xarray.Dataset with the content of the file that `save` writes, with names and units.
+
+        What is empty, such as the multipliers of a robot without constraints, is left out: no table would have rows.
+        """
         xr = require("xarray", "labelled arrays need", "netcdf")
 
         record = self._record()
         arrays = {}
         for name, variable in record.variables.items():
+            if 0 in variable.values.shape:
+                continue
             about = {"units": variable.unit, "long_name": variable.title}
             arrays[name] = (variable.dimensions, variable.values, {key: text for key, text in about.items() if text})
         return xr.Dataset(arrays, attrs=record.facts).set_coords([name for name in arrays if _labels(record, name)])

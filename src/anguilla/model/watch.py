@@ -126,7 +126,7 @@ def _reads(thing: Any) -> list[Any] | None:
     if isinstance(thing, list | set):
         return [thing if type(thing) in (list, set) else partial(list, thing), *_attributes(thing)]
     if isinstance(thing, dict):
-        return [thing.keys(), thing.values(), *_attributes(thing)]
+        return [thing.keys(), *([thing.values()] if thing else []), *_attributes(thing)]
     if isinstance(thing, FunctionType):
         return [partial(_of_function, thing)]
     if isinstance(thing, MethodType):

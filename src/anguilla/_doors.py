@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from anguilla._words import ELSEWHERE, instead, meant, note
 from anguilla.errors import ArgumentError, show
 
-__all__ = ["documentation", "hang", "public", "refuse_unknown"]
+__all__ = ["documentation", "hang", "has_doors", "public", "refuse_unknown"]
 
 Thing = TypeVar("Thing")
 LONGEST = 90  # characters of what an argument means
@@ -61,6 +61,11 @@ def _door_of_class(kind: type) -> None:
                 setattr(cls, name, _through(method, cls.__name__, True))
             elif not name.startswith("_") and not cls.__module__.startswith(INSIDE):
                 _door_of_method(cls, name, method)
+
+
+def has_doors(cls: type) -> bool:
+    """Whether a class, or what it derives from, has doors. To ask its objects for an attribute they lack takes long."""
+    return hasattr(cls, "_has_doors")
 
 
 class _NoAttributeError(AttributeError):

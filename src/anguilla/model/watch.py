@@ -28,6 +28,7 @@ from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
 
+from anguilla._doors import has_doors
 from anguilla.describe.description import Description
 
 __all__ = ["Watch"]
@@ -126,7 +127,7 @@ def _reads(thing: Any) -> list[Any] | None:
     if isinstance(thing, list | set):
         return [thing if type(thing) in (list, set) else partial(list, thing), *_attributes(thing)]
     if isinstance(thing, dict):
-        return [thing.keys(), thing.values(), *_attributes(thing)]
+        return [thing.keys(), *([thing.values()] if thing else []), *_attributes(thing)]
     if isinstance(thing, FunctionType):
         return [partial(_of_function, thing)]
     if isinstance(thing, MethodType):
@@ -135,7 +136,7 @@ def _reads(thing: Any) -> list[Any] | None:
         return [partial(_of_names, thing, ("func", "args", "keywords"))]
     if isinstance(thing, ReferenceType):
         return [lambda: (thing(),)]
-    if not _is_ours(thing) and hasattr(thing, "py_func"):  # compiled by Numba: what it refers to is frozen
+    if not has_doors(type(thing)) and hasattr(thing, "py_func"):  # compiled by Numba: what it refers to is frozen
         return []
     if isinstance(thing, property | staticmethod | classmethod):
         return [partial(_of_names, thing, tuple(n for n in ("fget", "__func__") if getattr(thing, n, None)))]
@@ -149,18 +150,13 @@ def _reads(thing: Any) -> list[Any] | None:
 
 def _is_library(thing: Any) -> bool:
     """Whether an object is a function or a class of a library, which stays what it is."""
-    if _is_ours(thing) or not hasattr(thing, "__qualname__") or isinstance(thing, MethodType):
+    if has_doors(type(thing)) or not hasattr(thing, "__qualname__") or isinstance(thing, MethodType):
         return False
     root = (getattr(thing, "__module__", None) or "").partition(".")[0]
     if root in ("anguilla", "") or root in sys.stdlib_module_names:
         return True
     file = getattr(sys.modules.get(root), "__file__", None) or ""
     return "site-packages" in file or "dist-packages" in file
-
-
-def _is_ours(thing: Any) -> bool:
-    """Whether an object is of a public class, no function: to ask it for an attribute that it lacks takes long."""
-    return hasattr(type(thing), "_has_doors")
 
 
 def _is_of_library(kind: type) -> bool:

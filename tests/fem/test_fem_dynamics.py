@@ -164,3 +164,22 @@ def test_steps_are_of_second_order_behind_a_jump_of_a_tendon_where_fast_modes_ar
     fine = end(320)
     off = [np.linalg.norm(end(steps) - fine) for steps in (40, 80)]
     assert 1.7 < np.log2(off[0] / off[1]) < 2.3
+
+
+def test_a_body_that_nothing_holds_falls_and_keeps_its_momentum(tmp_path):
+    pytest.importorskip("h5py")
+    body = fem.SoftBody("free", fem.block((0.1, 0.02, 0.02), (4, 1, 1)), RUBBER)
+    body.actuate("pull", fem.Tendon([(0.0, 0.0, 0.008), (0.1, 0.0, 0.008)]))
+    body.effector("middle", (0.05, 0.0, 0.0))
+    run = fem.simulate(body, duration=0.1, dt=0.002, inputs={"pull": lambda t: 0.5 * np.sin(30.0 * t) ** 2})
+    mass = run.system.weights
+    centre = np.einsum("n,tni->ti", mass, run.x) / mass.sum()
+    assert np.allclose(centre - centre[0], -0.5 * np.outer(run.t**2, [0, 0, 9.81]), rtol=0, atol=1e-12)
+    speed = np.einsum("n,tni->ti", mass, run.v) / mass.sum()
+    assert np.allclose(speed, -np.outer(run.t, [0, 0, 9.81]), rtol=0, atol=1e-11)
+    assert np.ptp(run.position("middle") - centre, axis=0).max() > 2e-5  # it bends on the way
+    assert np.array_equal(ag.load(run.save(tmp_path / "run.nc")).x, run.x)
+    stepper = fem.Stepper(body, dt=0.002)
+    for _ in range(10):
+        stepper.step({"pull": 0.0})
+    assert stepper.position("middle")[2] == pytest.approx(-0.5 * 9.81 * 0.02**2, rel=1e-9)

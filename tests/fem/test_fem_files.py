@@ -113,6 +113,115 @@ def test_sets_of_abaqus_are_kept_and_curved_edges_are_told(tmp_path):
         fem.read_mesh(tmp_path / "curved.inp")
 
 
+BODY = fem.block((0.1, 0.02, 0.02), (3, 1, 1))
+BEYOND = np.array([0.5, 0.0, 0.1])
+
+
+def rows(values, first=1):
+    return "".join(f"{first + k}, " + ", ".join(map(str, row)) + "\n" for k, row in enumerate(values))
+
+
+def abaqus(tmp_path, text, **options):
+    pytest.importorskip("meshio")
+    (tmp_path / "bar.inp").write_text(text)
+    return fem.read_mesh(tmp_path / "bar.inp", **options)
+
+
+def test_sets_of_abaqus_grow_name_others_and_follow_their_block(tmp_path):
+    points, tets = BODY.points.tolist(), (BODY.tets + 1).tolist()
+    mesh = abaqus(
+        tmp_path,
+        f"*Heading\n** comment\n*Node, nset=Start\n{rows(points[:8])}*Node\n{rows(points[8:], 9)}"
+        f"*Element, type=C3D4\n{rows(tets[:6])}*Element, type=C3D4H, elset=Rest\n{rows(tets[6:], 7)}"
+        "*Nset, nset=Foot, generate\n1, 3, 1\n*Nset, nset=FOOT\n4\n*Nset, nset=Both\nfoot, 16\n"
+        "*Elset, elset=Few\n1, 8\n*Elset, elset=More\nFEW\n 9,\n*Nset, nset=Of, elset=Few\n",
+    )
+    assert mesh.volume == pytest.approx(BODY.volume) and np.allclose(mesh.points, BODY.points)
+    assert list(mesh.nodes["Start"]) == list(range(8)) and list(mesh.nodes["Foot"]) == [0, 1, 2, 3]
+    assert list(mesh.nodes["Both"]) == [0, 1, 2, 3, 15]
+    assert list(mesh.regions["Rest"]) == list(range(6, 18))  # the second block has the name
+    assert list(mesh.regions["Few"]) == [0, 7] and list(mesh.regions["More"]) == [0, 7, 8]
+    assert list(mesh.nodes["Of"]) == np.unique(BODY.tets[[0, 7]]).tolist()
+
+
+def test_surfaces_of_abaqus_are_loaded(tmp_path):
+    faces = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))
+    end = np.isclose(BODY.points[:, 0], 0.1)
+    told = [
+        (k + 1, f"S{n + 1}")
+        for k, tet in enumerate(BODY.tets)
+        for n, face in enumerate(faces)
+        if end[tet[list(face)]].all()
+    ]
+    assert len(told) == 2
+    lines = "".join(f"{number}, {face}\n" for number, face in told)
+    text = f"*NODE\n{rows(BODY.points.tolist())}*ELEMENT, TYPE=C3D4, ELSET=ALL\n{rows((BODY.tets + 1).tolist())}"
+    text += f"*SURFACE, TYPE=ELEMENT, NAME=END\n{lines}*SURFACE, NAME=SKIN\nALL,\n*NSET, NSET=BASE, GENERATE\n1, 4\n"
+    mesh = abaqus(tmp_path, text)
+    body = fem.SoftBody("bar", mesh, ag.Material(young=1e6, poisson=0.0, density=1000.0), gravity=(0, 0, 0))
+    body.fix("BASE")
+    body.load(fem.Traction("END", (1e3, 0.0, 0.0)))
+    body.effector("tip", (0.1, 0.0, 0.0))
+    assert fem.statics(body).position("tip")[0] == pytest.approx(0.1 + 1e-3 * 0.1, rel=1e-9)  # sigma / E
+    assert fem.mesh.enclosed_volume(mesh.points, mesh.surfaces["SKIN"]) == pytest.approx(
+        -BODY.volume
+    )  # normals inwards
+
+
+def part(name, points, extra=""):
+    text = f"*PART, NAME={name}\n*NODE\n{rows(points.tolist())}*ELEMENT, TYPE=C3D4, ELSET=E\n"
+    return text + f"{rows((BODY.tets + 1).tolist())}*NSET, NSET=FOOT, GENERATE\n1, 4\n{extra}*END PART\n"
+
+
+def test_parts_of_abaqus_keep_their_numbers_and_go_where_their_instances_are(tmp_path):
+    """Numbers of each part begin at 1; of the third there is no instance."""
+    text = part("LEFT", BODY.points) + part("RIGHT", BODY.points) + part("SPARE", BODY.points + BEYOND)
+    text += (
+        "*ASSEMBLY, NAME=A\n*INSTANCE, NAME=L, PART=LEFT\n*END INSTANCE\n*INSTANCE, NAME=R, PART=RIGHT\n0.1, 0., 0.\n"
+    )
+    text += "*END INSTANCE\n*NSET, NSET=TOP, INSTANCE=R, GENERATE\n13, 16\n"
+    text += "*NSET, NSET=ENDS\nL.1, R.16\n*END ASSEMBLY\n"
+    with pytest.warns(ag.AnguillaWarning, match=r"groups 'SPARE\.FOOT', 'SPARE\.E' are left out"):
+        mesh = abaqus(tmp_path, text, merge=1e-6)
+    assert mesh.volume == pytest.approx(2.0 * BODY.volume)
+    assert np.ptp(mesh.points, axis=0) == pytest.approx([0.2, 0.02, 0.02])
+    assert np.allclose(mesh.points[mesh.nodes["TOP"], 0], 0.2) and np.allclose(
+        mesh.points[mesh.nodes["RIGHT.FOOT"], 0], 0.1
+    )
+    assert sorted(mesh.points[mesh.nodes["ENDS"], 0]) == pytest.approx([0.0, 0.2])
+    alone = part("LEFT", BODY.points) + "*INSTANCE, NAME=L, PART=LEFT\n0.5, 0., 0.\n0.5, 0., 0., 0.5, 0., 1., 90.\n"
+    turned = abaqus(tmp_path, alone + "*END INSTANCE\n")
+    assert np.allclose(turned.points, BODY.points @ [[0, 1, 0], [-1, 0, 0], [0, 0, 1]] + [0.5, 0.0, 0.0])
+    again = text.replace("*NSET, NSET=TOP", "*INSTANCE, NAME=L2, PART=LEFT\n*END INSTANCE\n*NSET, NSET=TOP")
+    with pytest.raises(ag.DescriptionError, match="'LEFT' is there more than once"):
+        abaqus(tmp_path, again)
+
+
+def test_what_files_of_abaqus_include_lies_beside_them(tmp_path):
+    (tmp_path / "nodes.txt").write_text(rows(BODY.points.tolist()))
+    tets = f"*ELEMENT, TYPE=C3D4\n{rows((BODY.tets + 1).tolist())}"
+    mesh = abaqus(tmp_path, "*NODE, INPUT=nodes.txt\n" + tets)
+    assert np.allclose(mesh.points, BODY.points)
+    (tmp_path / "below").mkdir()
+    for name in ("../nodes.txt", "none.txt", "bar.inp"):
+        with pytest.raises(ag.DescriptionError, match="must be a file beside it or below"):
+            abaqus(tmp_path / "below", f"*INCLUDE, INPUT={name}\n" + tets)
+    with pytest.raises(ag.DescriptionError, match=r"\*NGEN makes or moves points by a rule"):
+        abaqus(tmp_path, f"*NODE\n{rows(BODY.points.tolist()[:8])}*NGEN\n1, 16, 1\n" + tets)
+
+
+def test_solid_cells_that_are_left_out_are_told(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    box = 0.02 * np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]])
+    cells = [("tetra", BODY.tets), ("hexahedron", np.arange(8)[None] + len(BODY.points))]
+    meshio.Mesh(np.vstack([BODY.points, box + np.array([0.1, -0.01, -0.01])]), cells).write(tmp_path / "both.vtk")
+    with pytest.warns(ag.AnguillaWarning, match=r"left out \(1 hexahedron\), so that a part of the body is missing"):
+        assert fem.read_mesh(tmp_path / "both.vtk").volume == pytest.approx(BODY.volume)
+    meshio.Mesh(box, [("hexahedron", np.arange(8)[None])]).write(tmp_path / "box.vtk")
+    with pytest.raises(ag.DescriptionError, match="Mesh the solid with tetrahedra"):
+        fem.read_mesh(tmp_path / "box.vtk")
+
+
 def cracked():
     """A bar whose halves have points of their own in the plane between them, except along one edge: (points, tets)."""
     mesh = fem.block((0.1, 0.02, 0.02), (4, 2, 2))

@@ -189,3 +189,20 @@ def test_refusals():
         fem.gradient(fem.statics(body), np.zeros(3))
     with pytest.raises(ag.DescriptionError, match=r"equilibrium that fem\.statics returned"):
         fem.modes("bar")
+
+
+def test_a_free_bar_has_six_modes_as_a_whole_and_bends_as_theory_says():
+    length, thick, material = 0.2, 0.01, ag.Material(young=1e6, poisson=0.0, density=1000.0, damping=1e-3)
+    body = fem.SoftBody(
+        "bar", fem.block((length, thick, thick), (16, 1, 1)), material, element="quadratic", gravity=(0, 0, 0)
+    )
+    found = fem.modes(body, count=8)
+    assert np.array_equal(found.frequencies[:6], np.zeros(6)) and np.array_equal(found.damping[:6], np.zeros(6))
+    slope = np.sqrt(material.young * thick**2 / 12.0 / (material.density * length**4))
+    assert found.frequencies[6:] == pytest.approx(4.7300**2 * slope / (2.0 * np.pi), rel=0.01)  # shear lowers it
+    assert found.damping[6:] == pytest.approx(np.pi * found.frequencies[6:] * material.damping, rel=1e-6)
+    with pytest.raises(ag.SolverError, match="can move as a whole"):
+        fem.linearise(body)
+    body.gravity = (0, 0, -9.81)
+    with pytest.raises(ag.DescriptionError, match="is not held"):
+        fem.modes(body)

@@ -224,3 +224,38 @@ def test_a_pad_holds_a_guide_outside_the_mesh(element, pad):
     np.testing.assert_allclose(moment, [0, -0.0053, 0], atol=1e-12)
     with pytest.raises(ag.DescriptionError, match="lies outside the mesh"):
         body.actuate("far", fem.Tendon([(0.0, 0, 0.005), (0.1, 0, 0.0151)], pad=pad))
+
+
+def test_springs_hold_a_body_that_nothing_else_holds():
+    """A stiff bed on four springs, with its weight out of the middle: each corner sinks as those of a rigid plate."""
+    size, stiff, mass = np.array([0.1, 0.05, 0.02]), 2000.0, 0.2
+    firm = ag.Material(young=1e9, poisson=0.3, density=1000.0)
+    body = fem.SoftBody("bed", fem.block(size, (4, 2, 1)), firm)
+    corners = np.array([(x, y, -0.01) for x in (0.0, 0.1) for y in (-0.025, 0.025)])
+    for k, corner in enumerate(corners):
+        body.load(fem.Spring(corner, stiff))
+        body.effector(f"c{k}", corner)
+    body.load(fem.PointMass((0.075, 0.0, 0.0), mass))
+    eq = fem.statics(body)
+    found = np.array([eq.position(f"c{k}")[2] + 0.01 for k in range(4)])
+    weight, arm = 9.81 * (1000.0 * size.prod() + mass), 9.81 * mass * 0.025
+    tilt = arm / (4.0 * stiff * 0.05**2)
+    tipped = -weight / (4.0 * stiff) - tilt * (corners[:, 0] - 0.05)
+    assert found.max() / found.min() < 0.6
+    assert found == pytest.approx(tipped, rel=5e-3)
+    assert -stiff * found.sum() == pytest.approx(weight, rel=1e-9)
+
+
+def test_a_spring_across_keeps_a_bar_on_rollers_from_sliding():
+    even = ag.Material(young=1e6, poisson=0.0, density=1000.0)
+    body = fem.SoftBody("bar", fem.block((0.1, 0.02, 0.02), (4, 1, 1)), even, gravity=(0, 0, 0))
+    body.fix("base", "x")
+    body.fix([0], "yz")
+    body.load(fem.Spring((0.0, 0.01, 0.01), (0.0, 1e4, 1e4)))
+    body.load(fem.Traction("tip", (1e3, 0.0, 0.0)))
+    eq = fem.statics(body)  # the spring is idle, but nothing else keeps it from turning about x
+    assert eq.x[body.mesh.nodes["tip"], 0] == pytest.approx(0.1 * (1.0 + 1e3 / even.young), rel=1e-9)
+    loose = fem.SoftBody("bar", body.mesh, even, gravity=(0, 0, 0))
+    loose.load(fem.Spring((0.0, 0.01, 0.01), 1e4))  # it can turn about that point
+    with pytest.raises(ag.SolverError, match="singular"):
+        fem.statics(loose)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -135,6 +137,24 @@ def test_the_command_line_takes_such_files(file, capsys):
     assert main(["statics", str(file)]) == 0
     assert main(["simulate", str(file)]) == 0
     assert "arm" in capsys.readouterr().out
+
+
+def test_the_command_line_keeps_motions_and_finds_modes(file, tmp_path, capsys):
+    pytest.importorskip("h5py")
+    out = tmp_path / "run.nc"
+    assert main(["simulate", str(file), "-o", str(out)]) == 0
+    robot, _ = described()
+    run = ag.simulate(robot, duration=0.01, dt=2e-3, inputs={"pad.pull": 0.2})
+    assert np.allclose(ag.load(out).volume("pad").x, run.volume("pad").x, rtol=0, atol=1e-12)
+    for name in ("run.csv", "run.pvd"):
+        assert main(["convert", str(out), str(tmp_path / name)]) == 0
+    capsys.readouterr()
+    assert main(["modes", str(file), "-n", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["modes"]
+    eq = ag.statics(robot, inputs={"pad.pull": 0.2})
+    assert [mode["frequency"] for mode in found] == pytest.approx(ag.modes(robot, eq, count=2).frequencies)
+    assert [mode["coordinate"] for mode in found] == ["pad", "pad"]
+    assert main(["modes", str(file)]) == 0
 
 
 def test_results_are_saved_and_loaded(tmp_path):

@@ -88,6 +88,21 @@ def test_a_rod_in_the_middle_of_a_block_bends_as_their_stiffnesses_together():
     assert found.position(spine.tip)[2] == pytest.approx(expected, rel=5e-3)
 
 
+def test_a_volume_that_moves_alone_beside_a_fixed_body_is_the_body_alone():
+    robot = ag.Robot("table")
+    robot.add(ag.RigidBody.box((0.1, 0.1, 0.01), mass=1.0), at=robot.ground, pose=(0, 0, -0.1))
+    pad = bar(cells=4)
+    pad.actuate("pull", fem.Tendon([(0.0, 0.0, 0.004), (LENGTH, 0.0, 0.004)]))
+    robot.add(pad, at=robot.ground, patch="base", name="pad")
+    found = ag.statics(robot, inputs={"pad.pull": 0.02})
+    body = fem.SoftBody("alone", pad.mesh, SOFT, element="quadratic")
+    body.fix("base")
+    body.actuate("pull", fem.Tendon([(0.0, 0.0, 0.004), (LENGTH, 0.0, 0.004)]))
+    alone = fem.statics(body, inputs={"pull": 0.02})
+    assert np.abs(alone.x - alone.system.rest.x).max() > 0.1 * LENGTH
+    assert np.allclose(found.volume("pad").x, alone.x, rtol=0, atol=1e-10)
+
+
 def test_rods_beside_a_block_make_a_sandwich_in_a_loop():
     stiff = ag.Material(young=2e8, poisson=0.0, density=1000.0)
     thin, away, moment = 1e-3, 0.02, 1e-3  # no rod buckles

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 
 import anguilla as ag
 from anguilla import fem
 from anguilla.errors import DescriptionError
+from anguilla.view.export import export
 from anguilla.view.mixed import bare, bounds_of, picture_of, skins_of
 
 
@@ -53,3 +57,23 @@ def test_the_carrier_of_volumes_is_not_taken_for_the_robot(robot):
         ag.simulate(rest.system, duration=0.01, dt=0.01)
     with pytest.raises(DescriptionError, match="soft volumes"):
         ag.linearise(rest.system, rest)
+
+
+def test_paraview_gets_rods_and_volumes(robot, tmp_path):
+    meshio = pytest.importorskip("meshio")
+    run = ag.simulate(robot, duration=0.03, dt=0.01)
+    target = export(run, tmp_path / "run.pvd")
+    sets = [
+        (float(s.get("timestep")), s.get("part"), s.get("file")) for s in ET.parse(target).getroot().iter("DataSet")
+    ]
+    assert [t for t, _, _ in sets] == pytest.approx(np.repeat(run.t, 2))
+    assert [(part, file) for _, part, file in sets[-2:]] == [("0", "run/run_3.vtp"), ("1", "run/run_pad_3.vtu")]
+    grid = meshio.read(tmp_path / "run" / "run_pad_3.vtu")  # another program's reader
+    assert np.allclose(grid.points, run.volume("pad").x[-1], rtol=0, atol=1e-15)
+    assert np.allclose(np.ravel(grid.cell_data["von Mises stress [Pa]"]), run.volume("pad").stress()[-1])
+    tip = run.position(robot.part("arm").tip)[-1]
+    surface = ET.parse(tmp_path / "run" / "run_3.vtp").getroot()
+    points = next(a for a in surface.iter("Points")).find("DataArray")
+    places = np.frombuffer(base64.b64decode(points.text)[4:], dtype="<f4").reshape(-1, 3)
+    assert np.linalg.norm(places - tip, axis=1).min() < 0.00501  # the rod is 5 mm thick
+    assert export(run, tmp_path / "run.csv").read_text() == run.save(tmp_path / "again.csv").read_text()

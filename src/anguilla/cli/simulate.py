@@ -93,7 +93,7 @@ def _run(
     if begin != "rest":
         held = inputs_at(inputs, 0.0)
         first = statics(file.robot, inputs=held if begin == "held" else None)
-    if out is not None and "error" not in options:
+    if out is not None and "error" not in options and not file.robot.volumes:  # which have no checkpoints yet
         options["checkpoint"] = out.with_name(out.name + ".checkpoint")
         if options["checkpoint"].exists() and not output.machine:
             print(f"resuming from {options['checkpoint']}", file=sys.stderr)

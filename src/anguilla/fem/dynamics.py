@@ -132,7 +132,7 @@ def simulate(
         raise_on_failure: raise SolverError (with what was reached in `.result`) instead of returning it.
 
     """
-    system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
+    system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver, free=True)
     count = as_steps(duration, dt, every)
     extra = as_nonnegative(dissipation, "dissipation")
     if method is not None and extra:

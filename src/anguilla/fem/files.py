@@ -14,6 +14,7 @@ import numpy as np
 
 from anguilla._doors import public
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, require, warn
+from anguilla.fem import abaqus
 from anguilla.fem.mesh import TetMesh
 
 __all__ = ["read_mesh", "write_mesh"]
@@ -24,7 +25,7 @@ SOLIDS, FLATS = ("tetra", "tetra10"), ("triangle", "triangle6")
 MIDDLES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))  # ends of the edges of nodes 4 to 9, in the order of VTK
 MOST_BYTES = 2_000_000_000
 FREE, FACTOR = 10_000_000, 10  # numbers of points in any file of Gmsh; beyond, times its bytes
-READERS = {".vtk": "vtk", ".vtu": "vtu", ".inp": "abaqus", ".mesh": "medit", ".meshb": "medit"}
+READERS = {".vtk": "vtk", ".vtu": "vtu", ".mesh": "medit", ".meshb": "medit"}
 POOR = 0.02  # below this shape an element spoils the accuracy
 
 
@@ -41,6 +42,8 @@ def _read(file: Path) -> Any:
         raise DescriptionError(
             f"read_mesh: {file.name} may name other files or unfold to any size; convert it to .vtu or .msh."
         )
+    if suffix == ".inp":
+        return abaqus.read(file, _meshio())
     if suffix != ".msh":
         reader = READERS.get(suffix)
         return getattr(_meshio(), reader).read(str(file)) if reader else _meshio().read(file)
@@ -132,11 +135,12 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
     """Read the tetrahedra of a file (vtk, vtu, msh, inp, mesh, ...), in SI units.
 
     Files do not say their unit: without `unit` they are taken to be in metres, and a body above 5 m or below 0.5 mm is
-    warned of. Other cells and unused points are left out. Named groups of the file (sets of Abaqus, physical groups of
-    Gmsh; those without a name become "physical_3" and the like) are kept: tetrahedra as regions, triangles as surfaces,
-    and the points of both, as of sets of points and lines, as nodes. Each closed piece of the boundary inside becomes a
-    surface "cavity_1", "cavity_2", ... Edges are straight: of tetrahedra with ten nodes the corners are kept, and
-    element="quadratic" puts new nodes in the middles of the edges; curved edges are warned of.
+    warned of. Other cells and unused points are left out, with a warning if they are solid. Named groups of the file (sets
+    and surfaces of Abaqus, physical groups of Gmsh; those without a name become "physical_3" and the like) are kept:
+    tetrahedra as regions, triangles as surfaces, and the points of both, as of sets of points and lines, as nodes. Parts of
+    Abaqus are where their instances are. Each closed piece of the boundary inside becomes a surface "cavity_1",
+    "cavity_2", ... Edges are straight: of tetrahedra with ten nodes the corners are kept, and element="quadratic" puts new
+    nodes in the middles of the edges; curved edges are warned of.
 
     Args:
         path: the file.
@@ -155,9 +159,9 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
         data = _read(file)
         if not any(block.type in SOLIDS for block in data.cells):
             kinds = ", ".join(sorted({block.type for block in data.cells})) or "nothing"
-            raise DescriptionError(
-                f"read_mesh: {file.name} holds no tetrahedra; it holds: {kinds}. A surface must be meshed first."
-            )
+            solid = any(block.dim == 3 for block in data.cells)
+            advice = "Mesh the solid with tetrahedra of 4 or 10 nodes." if solid else "A surface must be meshed first."
+            raise DescriptionError(f"read_mesh: {file.name} holds no tetrahedra; it holds: {kinds}. {advice}")
         points = scale * np.asarray(data.points, dtype=float)[:, :3]
         tets = np.concatenate([block.data[:, :4] for block in data.cells if block.type in SOLIDS]).astype(np.int64)
         if not np.all((0 <= tets) & (tets < len(points))):
@@ -172,6 +176,7 @@ def read_mesh(path: str | Path, *, unit: str | float | None = None, merge: float
         for k, shell in enumerate(bare.shells()[1:]):
             surfaces.setdefault(f"cavity_{k + 1}", shell)
         _judge(bare, file.name, unit is None, _bulge(data, points))
+        _tell_missing(data, file.name)
         mesh = TetMesh(bare.points, bare.tets, nodes, surfaces, regions)
         source = {"file": str(path)} | ({} if unit is None else {"unit": unit}) | ({"merge": merge} if merge else {})
         object.__setattr__(mesh, "source", source)
@@ -194,6 +199,20 @@ def _judge(mesh: TetMesh, name: str, guessed: bool, bulge: float) -> None:
         warn(
             f"{name}: its curved edges, whose middles lie up to {bulge:.2g} m off the line between their ends, are made "
             "straight: refine the mesh until that is small against its walls."
+        )
+
+
+def _tell_missing(data: Any, name: str) -> None:
+    """Warn of solid cells that are no tetrahedra: the body would lack them."""
+    missing = {block.type: 0 for block in data.cells if block.dim == 3 and block.type not in SOLIDS}
+    for block in data.cells:
+        if block.type in missing:
+            missing[block.type] += len(block.data)
+    if missing:
+        told = ", ".join(f"{count} {kind}" for kind, count in sorted(missing.items()))
+        warn(
+            f"{name}: solid cells that are no tetrahedra are left out ({told}), so that a part of the body is missing: mesh "
+            "the whole of it with tetrahedra of 4 or 10 nodes."
         )
 
 

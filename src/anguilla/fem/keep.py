@@ -73,7 +73,7 @@ def _add_readings(record: Record, system: SoftSystem, states: list[SoftState]) -
 
 def restore(record: Record, body: SoftBody | None = None) -> SoftEquilibrium | SoftTrajectory:
     """Return the result of a record, with its own body or with one that is given."""
-    system = SoftSystem(read_body(record) if body is None else body)
+    system = SoftSystem(read_body(record) if body is None else body, free=True)
     t, x = record.times(), record.floats("x", 3)
     if x.shape != (len(t), *system.rest.x.shape) or not np.array_equal(record["rest"], system.rest.x):
         raise DescriptionError("its nodes are not those of the body.")

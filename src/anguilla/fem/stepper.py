@@ -55,7 +55,7 @@ class Stepper:
         rayleigh: Rayleigh | None = None, method: Scheme | str | None = None, tolerance: float = 1e-7,
         solver: str = "auto", history: bool = False, seed: int | None = 0,
     ) -> None:  # fmt: skip
-        self.system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver)
+        self.system = body if isinstance(body, SoftSystem) else SoftSystem(body, solver=solver, free=True)
         self.body, self.dt = self.system.body, as_positive(dt, "dt", "s")
         self.names = list(self.system.names)
         self._reader = SoftReader(self.system)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -32,7 +32,7 @@ from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
 from anguilla.fem.laws import LAWS, MEMBRANE, RUBBER
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints, locate
-from anguilla.fem.parts import Chamber, String, Tendon
+from anguilla.fem.parts import Chamber, Spring, String, Tendon
 from anguilla.fem.rows import (
     Lines,
     Surfaces,
@@ -69,8 +69,9 @@ class SoftSystem:
     """
 
     def __init__(
-        self, body: SoftBody, *, solver: str = "auto", led: list[Ints] | None = None, like: SoftSystem | None = None
-    ) -> None:
+        self, body: SoftBody, *, solver: str = "auto", led: list[Ints] | None = None, like: SoftSystem | None = None,
+        free: bool = False,
+    ) -> None:  # fmt: skip
         """Compile a body.
 
         Args:
@@ -80,10 +81,12 @@ class SoftSystem:
                 no unknowns, but have blocks in the stiffness.
             like: a system that is done with its last factorisation: its solver, whose order is half of a compilation, is
                 taken over if the same unknowns meet.
+            free: whether it may fly: a body that nothing holds has motions, and vibrations, but no equilibrium under loads.
 
         """
         self.body = body = copy.deepcopy(as_body(body))
-        if not body.fixed.any() and led is None and not body.moves and not body.contacts:
+        held = body.fixed.any() or led is not None or body.moves or body.contacts or body.springs
+        if not held and not free:
             raise DescriptionError(f"body {body.name!r} is not held: fix some points, else it has no equilibrium.")
         self.grid = make_grid(body.mesh, body.element)
         n = len(self.grid.points)
@@ -155,7 +158,7 @@ class SoftSystem:
         self.nothing_pulled = np.zeros((1, 9))
         rest = self.rest.x
         self._rest_length, self._rest_volume = self.cable_lengths(rest), self.cavity_volumes(rest)
-        self._loose = _free_motions(self.rest.x, fixed) > 0
+        self._loose = _free_motions(self.rest.x, fixed, body.springs) > 0
         self.touching: Touching | None = None
         if body.contacts and led is None:
             self.touch(Touching(body, self.grid, pattern, *obstacle_pieces(body.contacts)))
@@ -572,9 +575,11 @@ class SoftSystem:
         return rows
 
 
-def _free_motions(points: Floats, fixed: np.ndarray) -> int:
-    """Number of rigid motions, of six, that the supports leave; fixed (n, 3) marks what they hold."""
+def _free_motions(points: Floats, fixed: np.ndarray, springs: Sequence[Spring]) -> int:
+    """Number of rigid motions, of six, that nothing resists; fixed (n, 3) marks what is held of the points."""
+    pulled = [(spring.point, axis) for spring in springs for axis in range(3) if spring.stiffness[axis] > 0.0]
     node, axis = np.nonzero(fixed)
-    arms = (points[node] - points.mean(axis=0)) / float(np.ptp(points, axis=0).max())
-    along = np.eye(3)[axis]
-    return 6 - int(np.linalg.matrix_rank(np.hstack([along, np.cross(arms, along)]), tol=1e-7 * np.sqrt(len(node))))
+    places = np.vstack([points[node], *(np.asarray(place, dtype=float) for place, _ in pulled)])
+    along = np.eye(3)[np.concatenate([axis, np.array([a for _, a in pulled], dtype=np.int64)])]
+    arms = (places - points.mean(axis=0)) / float(np.ptp(points, axis=0).max())
+    return 6 - int(np.linalg.matrix_rank(np.hstack([along, np.cross(arms, along)]), tol=1e-7 * np.sqrt(len(along))))

@@ -21,6 +21,9 @@ from anguilla.fem.system import SoftSystem
 
 __all__ = ["SoftLinearModel", "SoftModes", "linearise", "modes"]
 
+SLOW = 1e-3  # of the square of the pulsation of a wave through the body: what a loose one is shifted by
+WHOLE = 1e-6  # of that: eigenvalues below it are zero
+
 
 @public
 @dataclass(frozen=True)
@@ -117,8 +120,12 @@ def as_equilibrium(what: SoftBody | SoftSystem | SoftEquilibrium) -> SoftEquilib
         return what
     if not isinstance(what, (SoftBody, SoftSystem)):
         raise refuse("body", "a SoftBody, or an equilibrium that fem.statics returned", what)
-    from anguilla.fem.equilibrium import statics
+    from anguilla.fem.equilibrium import BALANCED, statics, unbalanced
 
+    system = what if isinstance(what, SoftSystem) else SoftSystem(what, free=True)
+    none = np.zeros(len(system.names))
+    if system.can_drift(none) and not len(system.driven) and unbalanced(system, system.rest, none) < BALANCED:
+        return SoftEquilibrium(system.body, system, system.rest, none, Status(True, "at rest, and held by nothing"))
     return statics(what)
 
 
@@ -126,7 +133,8 @@ def as_equilibrium(what: SoftBody | SoftSystem | SoftEquilibrium) -> SoftEquilib
 def modes(body: SoftBody | SoftSystem | SoftEquilibrium, *, count: int = 10) -> SoftModes:
     """Find the slowest modes of vibration about an equilibrium, with its loads, efforts and stresses.
 
-    By shift and invert with the factorised stiffness. The stiffness is that of the equilibrium, so Prony terms, which a fast
+    By shift and invert with the factorised stiffness. A body that nothing holds, and nothing loads, moves as a whole in modes
+    of frequency zero, six if it is free. The stiffness is that of the equilibrium, so Prony terms, which a fast
     vibration would feel, are left out.
 
     Args:
@@ -144,7 +152,8 @@ def modes(body: SoftBody | SoftSystem | SoftEquilibrium, *, count: int = 10) -> 
     values, vectors = _slowest(system, stiff, mass, K, M, number)
     vectors = vectors / np.sqrt(np.einsum("ki,ki->k", vectors, (M @ vectors.T).T))[:, None]
     pulsation = np.sqrt(np.abs(values))
-    ratio = np.einsum("ki,ki->k", vectors, (C @ vectors.T).T) / np.maximum(2.0 * pulsation, 1e-300)
+    lost = np.einsum("ki,ki->k", vectors, (C @ vectors.T).T)
+    ratio = np.divide(lost, 2.0 * pulsation, out=np.zeros_like(lost), where=pulsation > 0.0)
     shapes = np.array([u.spread(eq.x, vector.reshape(-1, 3)) for vector in vectors])
     return SoftModes(np.sign(values) * pulsation / (2.0 * np.pi), ratio, shapes, eq)
 
@@ -153,8 +162,9 @@ def _slowest(system: SoftSystem, stiff: Floats, mass: Floats, K: Any, M: Any, co
     """Eigenvalues (k,) [1/s^2] nearest to zero, increasing, and their vectors (k, 3 size)."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+    shift = _shift(system) if system.can_drift(np.zeros(len(system.names))) else 0.0
     try:
-        system.solver.factor(stiff)
+        system.solver.factor(stiff + shift * mass)
     except SolverError:
         raise SolverError(
             f"The stiffness of {system.body.name!r} is singular: it has no modes of its own.",
@@ -165,14 +175,22 @@ def _slowest(system: SoftSystem, stiff: Floats, mass: Floats, K: Any, M: Any, co
     start = np.random.default_rng(0).standard_normal(n)  # the same every time
     start[system.unknowns.held.ravel()] = 0.0
     try:
-        values, vectors = eigsh(K, k=count, M=M, sigma=0.0, OPinv=solve, v0=start, which="LM")
+        values, vectors = eigsh(K, k=count, M=M, sigma=-shift, OPinv=solve, v0=start, which="LM")
     except ArpackNoConvergence as error:
         raise SolverError(
             f"The modes of {system.body.name!r} were not found: {len(error.eigenvalues)} of {count} converged.",
             advice="Ask for fewer of them.",
         ) from None
+    values[np.abs(values) < WHOLE * shift] = 0.0
     order = np.argsort(values)
     return values[order], np.ascontiguousarray(vectors.T[order])
+
+
+def _shift(system: SoftSystem) -> float:
+    """A square of a pulsation [1/s^2] far below that of a wave that runs through the body."""
+    el, size = system.elements, float(np.linalg.norm(np.ptp(system.rest.x, axis=0)))
+    volume = el.weight.sum(axis=1)
+    return SLOW * float(el.mu @ volume) / (float(system.weights.sum()) * size**2)
 
 
 @public
@@ -224,7 +242,12 @@ def linearise(
     found = modes(body, count=count)
     eq = found.equilibrium
     system, k = eq.system, len(found)
-    if np.any(found.frequencies <= 0.0):
+    if np.any(found.frequencies == 0.0):
+        raise SolverError(
+            f"{system.body.name!r} can move as a whole, so that it has no linear model of vibrations.",
+            advice="Hold more points (fix).",
+        )
+    if np.any(found.frequencies < 0.0):
         raise SolverError(
             f"{system.body.name!r} is unstable in this equilibrium: it has no linear model of vibrations."
         )

@@ -301,6 +301,8 @@ def _inverse(matrix: Floats, scale: Floats, n: int) -> Inverse | None:
     """The inverse of a bordered matrix (n + m, n + m), scaled to entries of order one; None if it is singular."""
     from scipy.linalg import lapack
 
+    if not len(matrix):  # nothing but volumes moves
+        return lambda b, transposed=False: np.zeros_like(b)
     scaled = matrix / scale[:, None] / scale
     tau = max(float(np.abs(np.diagonal(scaled)[:n]).max(initial=0.0)), 1e-300)
     rows = np.concatenate([np.full(n, 1.0 / np.sqrt(tau)), np.ones(len(matrix) - n)])

@@ -14,9 +14,9 @@ from anguilla.fem.elements import make_grid
 from anguilla.fem.fields import cauchy, equivalent_strain, green_strain, von_mises
 from anguilla.store.whole import as_target
 from anguilla.view.volumes import SoftResult
-from anguilla.view.vtk import HEAD, data_array, write_instants
+from anguilla.view.vtk import HEAD, Piece, data_array, write_pieces
 
-__all__ = ["write_volume"]
+__all__ = ["volume_piece", "write_volume"]
 
 Array = NDArray[np.float64]
 TETRAHEDRON, QUADRATIC = 10, 24  # types of VTK; its order of the edges of a quadratic tetrahedron is ours
@@ -39,7 +39,12 @@ def write_volume(result: SoftResult, path: str | os.PathLike[str]) -> Path:
     """
     target = as_target(path, (".pvd",))
     t = result.t if isinstance(result, SoftTrajectory) else np.zeros(1)
-    return write_instants(target, t, ".vtu", lambda k: _grid(result, k))
+    return write_pieces(target, t, [volume_piece(result, "")])
+
+
+def volume_piece(result: SoftResult, name: str) -> Piece:
+    """The grid of a volume as a piece of what ParaView shows, with a name for the names of its files."""
+    return Piece(name, ".vtu", lambda k: _grid(result, k))
 
 
 def _grid(result: SoftResult, index: int) -> str:

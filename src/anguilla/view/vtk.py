@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -20,7 +21,7 @@ from anguilla.describe import RodHandle
 from anguilla.store.whole import as_target, whole_file
 from anguilla.view.scene import Result, Scene, Tube, scene
 
-__all__ = ["HEAD", "data_array", "write_instants", "write_vtk"]
+__all__ = ["HEAD", "Piece", "data_array", "surface_piece", "write_pieces", "write_vtk"]
 
 Array = NDArray[np.float64]
 # What a result reads along a rod, and the names of its two halves
@@ -45,30 +46,46 @@ def write_vtk(result: Result, path: str | os.PathLike[str], *, sections: int = 4
 
     """
     target = as_target(path, (".pvd",))
+    picture, piece = surface_piece(result, sections=sections, around=around)
+    return write_pieces(target, picture.t, [piece])
+
+
+class Piece(NamedTuple):
+    """What ParaView shows of a result at every instant, or a part of it."""
+
+    name: str  # at the end of the names of its files
+    ending: str  # .vtp, .vtu
+    text_of: Callable[[int], str]  # what the file of an instant holds, by its number
+
+
+def surface_piece(result: Result, *, sections: int = 48, around: int = 24) -> tuple[Scene, Piece]:
+    """What is drawn of the rods and bodies of a result, and its surfaces."""
     picture = scene(result, sections=sections, around=around)
     fields, acting = _fields(result, picture), _acting(result, picture)
-    return write_instants(target, picture.t, ".vtp", lambda k: _surface(picture, k, fields, acting))
+    return picture, Piece("", ".vtp", lambda k: _surface(picture, k, fields, acting))
 
 
-def write_instants(target: Path, t: NDArray[np.float64], ending: str, text_of: Callable[[int], str]) -> Path:
-    """Write a .pvd and, into a folder of the same name beside it, one file with a text for every instant t (time,) [s]."""
+def write_pieces(target: Path, t: NDArray[np.float64], pieces: Sequence[Piece]) -> Path:
+    """Write a .pvd and, into a folder of the same name beside it, a file of each piece for every instant t (time,) [s]."""
     folder = target.with_suffix("")
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
     try:
         digits = len(str(len(t)))
-        names = [f"{folder.name}_{k:0{digits}d}{ending}" for k in range(len(t))]
-        for k, name in enumerate(names):
-            (fresh / name).write_text(text_of(k), encoding="ascii")
+        names = [[f"{folder.name}{piece.name}_{k:0{digits}d}{piece.ending}" for piece in pieces] for k in range(len(t))]
+        for k, row in enumerate(names):
+            for name, piece in zip(row, pieces, strict=True):
+                (fresh / name).write_text(piece.text_of(k), encoding="ascii")
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     with whole_file(target) as part:
         entries = "".join(
-            f'  <DataSet timestep="{now!r}" part="0" file={quoteattr(f"{folder.name}/{name}")}/>\n'
-            for now, name in zip(t.tolist(), names, strict=True)
+            f'  <DataSet timestep="{now!r}" part="{part_of}" file={quoteattr(f"{folder.name}/{name}")}/>\n'
+            for now, row in zip(t.tolist(), names, strict=True)
+            for part_of, name in enumerate(row)
         )
         text = HEAD.format(kind="Collection") + f"<Collection>\n{entries}</Collection>\n</VTKFile>\n"
         part.write_text(text, encoding="utf-8")

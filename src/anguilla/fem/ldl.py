@@ -1,4 +1,4 @@
-"""Compiled multifrontal L D L^T of a symmetric matrix of 3x3 blocks, without pivoting, and its triangular solves.
+"""Compiled multifrontal L D L^T of a symmetric matrix of 3x3 blocks, without pivoting; `substitution` solves with it.
 
 Fronts are dense and row-major, their rows rounded up to fours; only upper triangles matter. Rows become final three at a
 time, from the top: what all pivots above do to them is subtracted at once from up to twelve columns, which stay in registers.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla.compiler.fused import less
+from anguilla.compiler.fused import first_three, first_two, less
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.compiler.simd import lay, take
 
@@ -55,7 +55,7 @@ def _less_3(v, p, l, u):
 
 
 @inline
-def _less_4(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+def less_4(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
     """Four columns."""
     x = _take_3(c, of, w)
     for k in range(pivots):
@@ -64,7 +64,7 @@ def _less_4(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
 
 
 @inline
-def _less_8(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+def less_8(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
     """Eight columns."""
     x, y = _take_3(c, of, w), _take_3(c, of + FOUR, w)
     for k in range(pivots):
@@ -75,7 +75,7 @@ def _less_8(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
 
 
 @inline
-def _less_12(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+def less_12(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
     """Twelve columns."""
     x, y, z = _take_3(c, of, w), _take_3(c, of + FOUR, w), _take_3(c, of + EIGHT, w)
     for k in range(pivots):
@@ -88,7 +88,7 @@ def _less_12(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
 
 
 @inline
-def _less_16(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
+def less_16(c, of, p, pt, ps, a, at, w, pivots, out, to, step):
     """Sixteen columns: as many as the registers hold."""
     x, y = _take_3(c, of, w), _take_3(c, of + FOUR, w)
     z, t = _take_3(c, of + EIGHT, w), _take_3(c, of + TWELVE, w)
@@ -107,13 +107,13 @@ def _less(a, w, p, pt, k, pivots, i, j, end, out, to, before, step):
     """Rows i to i+2 of a front, columns j to end, less what pivots from k on do; column `before` of row i goes to `to`."""
     of, pt, at = i * w, pt + k * w + i, k * w
     while j + TWELVE <= end:
-        _less_12(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
+        less_12(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
         j += TWELVE
     if j + EIGHT <= end:
-        _less_8(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
+        less_8(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
         j += EIGHT
     if j < end:
-        _less_4(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
+        less_4(a, of + j, p, pt, w, a, at + j, w, pivots, out, to + j - before, step)
 
 
 @inline
@@ -174,34 +174,53 @@ def _reduce(a, width, p, pt, pivots, out, to):
         begin = end
 
 
-@part
-def _extend(front, w, stack, of, size, relative, base, rest, piece, fours, middle, end):
-    """Add the update matrix of a child, rows of `size` numbers on the stack, into the front, three rows at a time.
+@inline
+def _clear(front, w, width):
+    """Set a front to zero, each row from the diagonal on."""
+    for i in range(width):
+        for j in range(FOUR * (i // FOUR), w, FOUR):
+            lay(front, i * w + j, 0.0)
 
-    relative: places in the front of its nodes, `rest` from `base` on. piece (r, 2): unknowns that follow each other in both,
-    first in the child and in the front: those of four nodes from `fours` on, those of one node from `middle` on to the end.
+
+@inline
+def _add_four(front, to, stack, of):
+    """Add four numbers of a child to the front."""
+    lay(front, to, take(front, to) + take(stack, of))
+
+
+@part
+def _extend(front, w, stack, of, size, relative, base, piece, fours, twos, ones, end):
+    """Add the update matrix of a child, rows of `size` numbers on the stack, into the front.
+
+    relative: places in the front of its nodes, from `base` on. piece (r, 2): columns that follow each other in both, first in
+    the child and in the front: those of four nodes from `fours` on, of two from `twos` on, of one from `ones` on. Each is
+    taken down to the diagonal at once: row by row would be many short loops, whose ends no processor foresees.
     """
-    ones = middle
-    for n in range(rest):
-        to, row = U(3 * relative[base + n]) * w, of + U(3 * n) * size
-        while fours < middle and piece[fours, 0] + 9 < 3 * n:
-            fours += 1
-        while ones < end and piece[ones, 0] < 3 * n:
-            ones += 1
-        for t in range(fours, middle):
-            x, y = row + U(piece[t, 0]), to + U(piece[t, 1])
+    for t in range(fours, twos):
+        x, column = of + U(piece[t, 0]), U(piece[t, 1])
+        for n in range(piece[t, 0] // 3 + 4):
+            y = U(3 * relative[base + n]) * w + column
             for _ in range(3):
-                lay(front, y, take(front, y) + take(stack, x))
-                lay(front, y + FOUR, take(front, y + FOUR) + take(stack, x + FOUR))
-                lay(front, y + EIGHT, take(front, y + EIGHT) + take(stack, x + EIGHT))
+                _add_four(front, y, stack, x)
+                _add_four(front, y + FOUR, stack, x + FOUR)
+                _add_four(front, y + EIGHT, stack, x + EIGHT)
                 x += size
                 y += w
-        for t in range(ones, end):
-            x, y = row + U(piece[t, 0]), to + U(piece[t, 1])
+    for t in range(twos, ones):
+        x, column = of + U(piece[t, 0]), U(piece[t, 1])
+        for n in range(piece[t, 0] // 3 + 2):
+            y = U(3 * relative[base + n]) * w + column
             for _ in range(3):
-                front[y] += stack[x]
-                front[y + ONE] += stack[x + ONE]
-                front[y + TWO] += stack[x + TWO]
+                _add_four(front, y, stack, x)
+                lay(front, y + FOUR, take(front, y + FOUR) + first_two(take(stack, x + FOUR)))
+                x += size
+                y += w
+    for t in range(ones, end):
+        x, column = of + U(piece[t, 0]), U(piece[t, 1])
+        for n in range(piece[t, 0] // 3 + 1):
+            y = U(3 * relative[base + n]) * w + column
+            for _ in range(3):
+                lay(front, y, take(front, y) + first_three(take(stack, x)))
                 x += size
                 y += w
 
@@ -238,9 +257,7 @@ def factorise(
         width = 3 * (start[s + 1] - start[s])
         row = padded(width)
         w = U(row)
-        for i in range(U(width)):
-            for j in range(FOUR * (i // FOUR), w, FOUR):
-                lay(front, i * w + j, 0.0)
+        _clear(front, w, U(width))
         _enter(front, row, entry, entry_at[s], entry_at[s + 1], values)
         c = s - 1  # children wait on the stack, the last one on top
         while c >= 0 and parent[c] == s:
@@ -250,8 +267,8 @@ def factorise(
             size = padded(3 * (own + rest)) - 3 * own + left
             top -= 3 * rest * size
             _extend(
-                front, w, stack, U(top + left), U(size), relative, start[c] + own, rest, piece, piece_at[2 * c],
-                piece_at[2 * c + 1], piece_at[2 * c + 2],
+                front, w, stack, U(top + left), U(size), relative, start[c] + own, piece, piece_at[3 * c],
+                piece_at[3 * c + 1], piece_at[3 * c + 2], piece_at[3 * c + 3],
             )  # fmt: skip
             c = heads[c] - 1
         heads[s] = c + 1  # first front of the subtree of s
@@ -266,152 +283,3 @@ def factorise(
             d[3 * first[s] + k] = pivot
         top += (width - pivots) * (row - pivots // 4 * 4)
     return negative if least >= SINGULAR * most else -1
-
-
-@kernel
-def count_rows(b, count):
-    """Numbers other than zero in each row of b (m, n)."""
-    for r in range(len(b)):
-        found = 0
-        for i in range(b.shape[1]):
-            found += 1 if b[r, i] != 0.0 else 0
-        count[r] = found
-
-
-@kernel
-def spread_lanes(b, order, rows, y):
-    """y (n, lanes): rows of b (m, n), those that are numbered, by node in the order of elimination; zeros beside them."""
-    for i in range(len(order)):
-        of, to = 3 * order[i], 3 * i
-        for j in range(3):
-            for k in range(len(rows)):
-                y[to + j, k] = b[rows[k], of + j]
-            for k in range(len(rows), y.shape[1]):
-                y[to + j, k] = 0.0
-
-
-@inline
-def _empty(b, at, lanes, rows, columns):
-    """Whether a part of b is zero: the given number of rows and columns from `at` on."""
-    for _ in range(rows):
-        for l in range(at, at + columns):
-            if b[l] != 0.0:
-                return False
-        at += lanes
-    return True
-
-
-@inline
-def _less_lanes(b, to, lanes, p, pt, w, own, pivots, columns):
-    """Three rows of right-hand sides, 4, 8, 12 or 16 columns, less what the pivots of a front do, whose rows are at `own`."""
-    if columns == SIXTEEN:
-        _less_16(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
-    elif columns == TWELVE:
-        _less_12(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
-    elif columns == EIGHT:
-        _less_8(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
-    else:
-        _less_4(b, to, p, pt, w, b, own, lanes, pivots, b, to, lanes)
-
-
-@kernel
-def forward_lanes(first, start, index, panel_at, panels, scale, b, lanes):
-    """b (n lanes,) <- S L^-1 b for every column of b (n, lanes), in the order of elimination, with a diagonal S (n,).
-
-    Up to sixteen columns at a time. A front whose pivots see only zeros is skipped: a column that begins sparse walks up one
-    branch of the tree.
-    """
-    m = U(lanes)
-    for s in range(len(first) - 1):
-        pivots = 3 * (first[s + 1] - first[s])
-        width = 3 * (start[s + 1] - start[s])
-        w, pt, base = U(padded(width)), U(panel_at[s]), start[s]
-        own, end = U(3 * first[s]) * m, U(3 * first[s]) * m + m
-        while own < end:
-            columns = min(SIXTEEN, end - own)
-            if not _empty(b, own, m, pivots, columns):
-                for i in range(U(0), U(pivots), THREE):
-                    at, p = own + i * m, pt + i * w + i
-                    _less_lanes(b, at, m, panels, pt + i, w, own, i, columns)
-                    for j in range(at, at + columns, FOUR):
-                        x = take(b, j)
-                        y = less(take(b, j + m), panels[p + ONE], x)
-                        lay(b, j + m, y)
-                        z = less(take(b, j + m + m), panels[p + TWO], x)
-                        lay(b, j + m + m, less(z, panels[p + w + TWO], y))
-                for j in range(pivots // 3, width // 3):
-                    at = own + U(3 * index[base + j]) * m - U(3 * first[s]) * m
-                    _less_lanes(b, at, m, panels, pt + U(3 * j), w, own, U(pivots), columns)
-                for k in range(pivots):
-                    factor, at = scale[3 * first[s] + k], own + U(k) * m
-                    for j in range(at, at + columns, FOUR):
-                        lay(b, j, factor * take(b, j))
-            own += columns
-
-
-@kernel
-def forward(first, start, index, panel_at, panels, local, b):
-    """b (m, n) <- L^-1 b for every row of b, in the order of elimination; local (widest,) is scratch.
-
-    A front whose pivots see only zeros is skipped: a row that begins sparse walks up one branch of the tree.
-    """
-    for s in range(len(first) - 1):
-        pivots = 3 * (first[s + 1] - first[s])
-        width = 3 * (start[s + 1] - start[s])
-        w = padded(width)
-        row = 3 * first[s]
-        base = start[s]
-        for c in range(len(b)):
-            empty = True
-            for k in range(pivots):
-                local[k] = b[c, row + k]
-                if local[k] != 0.0:
-                    empty = False
-            if empty:
-                continue
-            for j in range(pivots, width):
-                local[j] = 0.0
-            for k in range(0, pivots, 3):
-                p = U(panel_at[s] + k * w)
-                q, r = p + U(w), p + U(2 * w)
-                x = local[k]
-                y = local[k + 1] - panels[p + U(k + 1)] * x
-                z = local[k + 2] - panels[p + U(k + 2)] * x - panels[q + U(k + 2)] * y
-                local[k + 1], local[k + 2] = y, z
-                for j in range(U(k + 3), U(width)):
-                    local[j] -= panels[p + j] * x + panels[q + j] * y + panels[r + j] * z
-            for k in range(pivots):
-                b[c, row + k] = local[k]
-            for j in range(pivots // 3, width // 3):
-                to = 3 * index[base + j]
-                b[c, to] += local[3 * j]
-                b[c, to + 1] += local[3 * j + 1]
-                b[c, to + 2] += local[3 * j + 2]
-
-
-@kernel
-def backward(first, start, index, panel_at, panels, local, b):
-    """b (m, n) <- L^-T b for every row of b, in the order of elimination; local (widest,) is scratch."""
-    for s in range(len(first) - 2, -1, -1):
-        pivots = 3 * (first[s + 1] - first[s])
-        width = 3 * (start[s + 1] - start[s])
-        w = padded(width)
-        row = 3 * first[s]
-        base = start[s]
-        for c in range(len(b)):
-            for j in range(width // 3):
-                of = 3 * index[base + j]
-                local[3 * j], local[3 * j + 1], local[3 * j + 2] = b[c, of], b[c, of + 1], b[c, of + 2]
-            for k in range(pivots - 3, -3, -3):
-                p = U(panel_at[s] + k * w)
-                q, r = p + U(w), p + U(2 * w)
-                x, y, z = local[k], local[k + 1], local[k + 2]
-                for j in range(U(k + 3), U(width)):
-                    x -= panels[p + j] * local[j]
-                    y -= panels[q + j] * local[j]
-                    z -= panels[r + j] * local[j]
-                y -= panels[q + U(k + 2)] * z
-                x -= panels[p + U(k + 2)] * z + panels[p + U(k + 1)] * y
-                local[k], local[k + 1], local[k + 2] = x, y, z
-            for k in range(pivots):
-                b[c, row + k] = local[k]

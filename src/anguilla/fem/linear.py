@@ -12,10 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from anguilla.errors import DescriptionError, MissingPackageError, SolverError
-from anguilla.fem.ldl import LANES, backward, count_rows, factorise, forward, forward_lanes, padded, spread_lanes
+from anguilla.fem.ldl import LANES, factorise, padded
 from anguilla.fem.mesh import Floats, Ints
 from anguilla.fem.ordering import analyse
 from anguilla.fem.pardiso import DEFINITE, INDEFINITE, Handle, library
+from anguilla.fem.substitution import backward, forward, forward_lanes, fullest, products, spread_lanes
 from anguilla.fem.unknowns import give_nodes, take_nodes
 
 __all__ = ["SOLVERS", "LinearSolver", "make_solver"]
@@ -82,7 +83,7 @@ class Multifrontal:
         entry[:, 1] = (3 * at(low) * width + 3 * at(high))[order]
         self._entry = entry
         self._entry_at = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=len(f.parent)))]).astype(np.int64)
-        sizes = (f.widest**2, f.stack + 1, int(f.panel[-1]))
+        sizes = (f.widest**2 + LANES, f.stack + LANES, int(f.panel[-1]))  # the last numbers are taken in fours too
         self._front, self._stack, self._panels = (_in_lines(np.zeros, size) for size in sizes)
         self._d = np.zeros(3 * n)
         self._negative = 0
@@ -122,25 +123,25 @@ class Multifrontal:
 
     def gram(self, b: Floats) -> tuple[Floats, Finish]:
         """Half the solve for all rows, W as their products, and the other half once for the combination asked for."""
-        f, b, dense = self.fronts, np.ascontiguousarray(b), np.zeros(len(b), dtype=np.int64)
-        count_rows(b, dense)
-        rows = np.argsort(-dense, kind="stable")[
-            : int((dense > 0).sum())
-        ]  # alike ones together; those of zeros not at all
+        f, b, order = self.fronts, np.ascontiguousarray(b), np.zeros((2, len(b)), dtype=np.int64)
+        rows = order[1, : fullest(b, *order)]  # alike ones together; those of zeros not at all
         lanes = LANES * -(-len(rows) // LANES)
-        y = _in_lines(np.empty, self._d.size * lanes).reshape(-1, lanes)
+        n = self._d.size
+        y = _in_lines(np.empty, n * lanes)
         scale = 1.0 / np.sqrt(np.abs(self._d))
-        spread_lanes(b, f.order, rows, y)
-        forward_lanes(f.first, f.start, f.index, f.panel, self._panels, scale, y.reshape(-1), y.shape[1])
-        y = y[:, : len(rows)]
-        if self._negative:
-            sign = np.sign(self._d)
-            w, scale = y.T @ (y * sign[:, None]), scale * sign
-        else:
-            w = y.T @ y  # of which half is worked out
+        spread_lanes(b, f.order, rows, y.reshape(n, lanes))
+        forward_lanes(f.first, f.start, f.index, f.panel, self._panels, scale, y, lanes)
         gram = np.zeros((len(b), len(b)))
-        gram[rows[:, None], rows] = 0.5 * (w + w.T)
-        return gram, lambda c: self._backward((y @ c[rows] * scale)[None, :])[0]
+        products(y, self._d, lanes, np.empty(lanes**2), rows, gram)
+        if self._negative:
+            scale = scale * np.sign(self._d)
+        whole = np.zeros(lanes)
+
+        def finish(c: Floats) -> Floats:
+            whole[: len(rows)] = c[rows]
+            return self._backward((y.reshape(n, lanes) @ whole * scale)[None, :])[0]
+
+        return gram, finish
 
 
 class _Whole:

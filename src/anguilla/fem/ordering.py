@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anguilla.fem.mesh import Floats, Ints
+from anguilla.linear.fill import least_fill
 from anguilla.linear.ordering import minimum_degree, postorder
 from anguilla.linear.symbolic import beside, columns_of, counted
 
@@ -21,9 +22,10 @@ __all__ = ["Fronts", "analyse"]
 
 MANY = 500  # nodes from which on METIS is asked
 FEW = 6000  # nodes up to which minimum degree may win; a solid bar of 10,575 takes 1.6 times as long by it
+CARE = 1e5  # words per node that a search for little fill may compare: 0.05 s for 1,600 nodes
 SMALL = 6  # leaves of the dissection, in nodes
 MERGE = 8  # fronts with fewer pivot nodes than this may grow by explicit zeros
-WASTE = 0.15  # largest part of zeros in a merged front
+WASTE = 0.07  # largest part of zeros in a merged front
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Fronts:
         index: places of the nodes of the fronts: pivots first, then those they update, increasing.
         parent: (s,) parent front, or -1.
         relative: for every non-pivot node of a front, its position in the parent's front (same layout as `index`).
-        piece_at: (2 s + 1,) where the pieces of a front begin, those of four nodes first, then those of one node.
+        piece_at: (3 s + 1,) where the pieces of a front begin, those of four nodes first, then those of two and of one.
         piece: (r, 2) unknowns below the pivots that follow each other in the parent's front too: the first of them here,
             counted from the pivots on, and there.
         panel: (s + 1,) where the factor of a front begins in the factor's storage.
@@ -97,6 +99,14 @@ def _by_metis(indptr: Ints, indices: Ints) -> Ints | None:
     starts = np.concatenate([[0], np.cumsum(np.bincount(row[other], minlength=n))])
     graph = metis.CSRAdjacency(adj_starts=starts, adjacent=indices[other])
     return np.asarray(metis.nested_dissection(graph)[0], dtype=np.int64)
+
+
+def _of_least_fill(points: Floats, indptr: Ints, indices: Ints) -> list[Ints]:
+    """Orders of little fill: of equals, nodes far from the middle first, and near ones."""
+    along = points[:, int(np.argmax(np.ptp(points, axis=0)))]
+    far = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    far = np.round(far / max(float(far.max(initial=0.0)), 1e-300), 9)
+    return [least_fill(indptr, indices, along, tie, CARE * len(points)) for tie in (-far, far)]
 
 
 def _from_inside(points: Floats, indptr: Ints, indices: Ints) -> Ints:
@@ -189,7 +199,8 @@ def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
     split = _by_metis(indptr, indices) if len(points) >= MANY else None
     orders = [_dissection(points, indptr, indices) if split is None else split]
     if len(points) <= FEW:
-        orders = [minimum_degree(indptr, indices), _from_inside(points, indptr, indices), *orders]
+        orders += [minimum_degree(indptr, indices), _from_inside(points, indptr, indices)]
+        orders += _of_least_fill(points, indptr, indices)
     for order in orders:
         parent, count = counted(order, indptr, indices)
         cost = float(np.sum((count + 1.0) ** 2))
@@ -242,9 +253,10 @@ def _pieces(places: list[Ints]) -> tuple[Ints, Ints]:
     begin = np.flatnonzero((np.diff(there, prepend=-2) != 1) | (here == 0))
     long = np.diff(np.append(begin, len(there)))
     within = np.arange(len(there)) - np.repeat(begin, long)
-    alone = within >= np.repeat(long // 4 * 4, long)  # not one of four
-    first = np.flatnonzero(alone | (within % 4 == 0))
-    first = first[np.lexsort((here[first], alone[first], front[first]))]
-    count = np.bincount(2 * front[first] + alone[first], minlength=2 * len(places))
+    of_four, of_two = (within < np.repeat(long // k * k, long) for k in (4, 2))
+    kind = np.where(of_four, 0, np.where(of_two, 1, 2))
+    first = np.flatnonzero((within % np.array([4, 2, 1])[kind]) == 0)
+    first = first[np.lexsort((here[first], kind[first], front[first]))]
+    count = np.bincount(3 * front[first] + kind[first], minlength=3 * len(places))
     piece_at = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     return piece_at, 3 * np.stack([here[first], there[first]], axis=1)

@@ -6,6 +6,8 @@ import pytest
 import anguilla as ag
 from anguilla.lie import exp3, pose
 
+UPRIGHT = np.array([[0.0, -1.0, 0.0, 0.02], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+
 MASS, RADIUS, STIFF = 0.05, 0.02, 2e3
 SINK = MASS * 9.81 / STIFF + 0.5 * 0.01 * RADIUS  # of a ball at rest, with the default smoothing
 
@@ -74,6 +76,27 @@ def test_what_a_belt_does_is_counted_as_power_of_its_motor():
     assert powers.motors[late] == pytest.approx(friction * MASS * 9.81 * speed, rel=1e-3)
     assert np.max(np.abs(powers.imbalance)[late]) < 1e-6 * np.max(powers.motors)
     assert np.all(-powers.others[late] > 0.5 * powers.motors[late])  # what friction takes
+
+
+@pytest.mark.parametrize("of_rod", [False, True])
+def test_what_is_at_rest_leaves_a_bat_with_twice_its_speed(of_rod):
+    """As it bounces off a wall, seen from the bat. Steps were refused: nothing else moved, so no error was small enough."""
+    speed, mass, k = 1.0, 0.05, 1e5
+    robot = ag.Robot("bat", gravity=(0, 0, 0))
+    bat = robot.add(ag.HalfSpace((1, 0, 0)), at=robot.ground, joint=ag.Prismatic((1, 0, 0), motion=lambda t: speed * t))
+    if of_rod:
+        section, stiff = ag.Circle(0.01), ag.Material(1e9, mass / (np.pi * 0.01**2 * 0.1))
+        rod = ag.Rod(0.1, section, stiff, ag.Strains(bend_z=1), intervals=4)
+        hit = robot.add(rod, at=robot.ground, joint=ag.Prismatic((0, 1, 0)), pose=UPRIGHT)
+    else:
+        hit = robot.add(ag.RigidBody.sphere(0.01, mass=mass), at=robot.ground, joint=ag.Free(), pose=(0.02, 0, 0))
+    robot.load(ag.Contact(hit, bat, k / 0.1 if of_rod else k, smooth=1e-6))
+    run = ag.simulate(robot, duration=0.02, dt=2e-5)
+    np.testing.assert_allclose(run.momentum[-1], (2.0 * mass * speed, 0.0, 0.0), rtol=3e-3, atol=1e-6)
+    gone = np.flatnonzero(run.momentum[:, 0] > 1e-6)
+    assert run.t[gone[0]] == pytest.approx(0.01 / speed, abs=5e-5)
+    work = np.trapezoid(ag.powers(run).motors, run.t)
+    assert work == pytest.approx(2.0 * mass * speed**2, rel=5e-3)
 
 
 def test_what_lies_on_a_shaker_leaves_it_where_that_falls_faster():

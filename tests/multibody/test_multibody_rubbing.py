@@ -192,7 +192,7 @@ def test_equilibria_on_a_path_are_those_of_a_slow_motion():
 
 
 def test_equilibria_go_on_from_a_motion():
-    """Let out from 4 N to 2 N in a slow motion: exp(+mu theta) is left; from the start it would be exp(-mu theta)."""
+    """Let out from 4 N to 2 N in a slow motion: exp(+mu theta) is left, not exp(-mu theta)."""
     mu, robot = 0.1, two_discs(0.1)
     slow = lambda t: 4.0 * min(t / 0.5, 1.0) - 2.0 * max(min(t - 1.0, 1.0), 0.0)
     run = ag.simulate(robot, duration=3.0, dt=2e-3, inputs={"pull": slow})

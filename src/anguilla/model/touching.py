@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anguilla.compiler.lanes import LANES
-from anguilla.describe import RodHandle
+from anguilla.describe import BodyHandle, RodHandle
 from anguilla.describe.load import Side
 from anguilla.interact.kernels.distance import SHAPE_SIZE
 from anguilla.interact.kernels.friction import HELD
@@ -136,12 +136,21 @@ class Touching:
             first, last = self._once("surface", y, self._curve if y.on_rod else self._shape)
             self.tables.append((len(self.pairs) - 1, since, until, first, last, alone, self.held))
             self.sides.append(1.0 if x is a else -1.0)
-            own = np.array(law)
+            own = np.append(law, self._pushed(x, y))
             own[STIFF] *= 0.5 if halves else 1.0
             own[SCALES] *= self.sides[-1]
             self.laws.append(own)
             self.held += self.clusters[until - 1][1] - self.clusters[since][0]
         self.skin = min(self.skin, thinnest)
+
+    def _pushed(self, x: Side, y: Side) -> float:
+        """Mass [kg] of what is pushed by the other one, whose motion is given; of a rod that of an interval, else 0."""
+        side = y if _is_driven(x) else x
+        if not (_is_driven(x) or _is_driven(y)):
+            return 0.0
+        if isinstance(side.where, RodHandle):
+            return side.where.rod.mass / (len(self.nodes(side)) - 1)
+        return side.where.part.body.mass if isinstance(side.where.part, BodyHandle) else 0.0
 
     def build(self, pairs_before: int, widest: int, grid: Floats) -> Touches:
         """All tables, with scratch memory: behind other pairs; for `widest` packs of a pair; with all grids."""
@@ -183,6 +192,19 @@ class Touching:
             seat=np.full(len(nodes), -1), seated=np.zeros(most + 1, np.int64), turn=np.zeros((most, widest, 6, LANES)),
             drift=np.zeros((balls, 4)),
         )  # fmt: skip
+
+
+def _is_driven(side: Side) -> bool:
+    """Whether something moves as its joints, and those that carry it, are told to."""
+    if isinstance(side.where, RodHandle):
+        return False
+    given, frame = False, side.where
+    while not frame.is_ground:
+        motions = frame.part.joint.motions
+        if isinstance(frame.part, RodHandle) or None in motions:
+            return False
+        given, frame = given or len(motions) > 0, frame.part.parent
+    return given
 
 
 def _ints(values) -> Ints:

@@ -42,8 +42,11 @@ def gained(d0, e0, d1, e1, way, k, smooth, damping):
 
 
 @inline
-def too_wrong(tree, node, n, wrong, gain, loss, energy):
-    """Whether contacts got too much energy wrong, gained or lost too much of it, beside what they keep and what moves."""
+def too_wrong(tree, node, n, wrong, gain, loss, energy, pushed):
+    """Whether contacts got too much energy wrong, gained or lost too much of it, beside what they keep and what moves.
+
+    Of what moves it is `pushed` [J] at least: what hits a driven part may be at rest.
+    """
     change = max(gain, loss)
     if not (wrong > WHOLE * energy or change > GAIN * energy):
         return False
@@ -52,7 +55,7 @@ def too_wrong(tree, node, n, wrong, gain, loss, energy):
         v = load3(node, i, N_V)
         across += 0.5 * tree.mass[i] * dot(n, v) ** 2
         moving += 0.5 * tree.mass[i] * dot(v, v)
-    return wrong > WHOLE * (across + energy) or change > GAIN * (moving + energy)
+    return wrong > WHOLE * (max(across, pushed) + energy) or change > GAIN * (max(moving, pushed) + energy)
 
 
 @inline
@@ -143,7 +146,7 @@ def judge_impacts(tree, ws, frames, dt, mid, out):
                 loss -= won
             if more > most:
                 most, n = more, towards
-    out[0] = 1.0 if too_wrong(tree, ws.node, n, wrong, gain, loss, stored) else 0.0
+    out[0] = 1.0 if too_wrong(tree, ws.node, n, wrong, gain, loss, stored, 0.0) else 0.0
 
 
 @part

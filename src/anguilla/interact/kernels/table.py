@@ -38,8 +38,10 @@ TRANSLATION, ROTATION, TWIST, LENGTH = range(4)
 KIND, NODE, ROW, FROM, TO = range(5)  # Frames.table
 WHICH, AXIS_A, AXIS_B = 1, 2, 3  # Constraints.table, after KIND
 PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
-# Touches.law
-STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR, FORWARD, BACKWARD, SIDEWAYS, SCALES, ROLLING, LAW = range(13)
+# Touches.law; PUSHED is the mass [kg] of what a part pushes whose motion is given, else 0
+STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR, FORWARD, BACKWARD, SIDEWAYS, SCALES, ROLLING, PUSHED, LAW = range(
+    14
+)
 NEAR, HITS, KNOWN, SEEN, QUIET, SILENT = range(6)  # Touches.count
 CONSTANTS = 32  # columns of Frames.data
 

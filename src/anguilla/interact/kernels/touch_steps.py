@@ -12,6 +12,7 @@ from anguilla.interact.kernels.table import (
     DAMPING,
     FRICTION,
     HITS,
+    PUSHED,
     QUIET,
     ROLLING,
     SEEN,
@@ -140,6 +141,17 @@ def _misfit(touches, t, row, k, dt):
     return wrong, gain, u1
 
 
+@inline
+def _seen_from(touches, t, row):
+    """Energy [J] of a part that a driven one pushes at a point, as seen from there; zero of all others."""
+    rate = 0.0
+    if touches.law[t, PUSHED] > 0.0:
+        for at in (touches.before, touches.deep):
+            if at[row, DEPTH] > NOWHERE:
+                rate = max(rate, abs(at[row, RATE]))
+    return 0.5 * touches.law[t, PUSHED] * rate * rate
+
+
 @part
 def _held_up(node, touches, t, k, n):
     """Whether a point still touches something on the side of the normal n: then it lies between two others."""
@@ -166,7 +178,7 @@ def judge_meeting(tree, node, touches, dt, out):
         if touches.count[QUIET] == 1:  # nothing moved by more than 0.7 of the skin: speeds do not matter
             touches.skin[1] = 0.0
             return
-    wrong, gain, loss, energy, most, n = 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
+    wrong, gain, loss, energy, pushed, most, n = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0)
     touched = touches.count[SEEN] == 1 or touches.before[0, ANY] == 1.0
     for t in range(len(touches.table) if touched else 0):
         for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
@@ -178,6 +190,8 @@ def judge_meeting(tree, node, touches, dt, out):
                     loss -= won
                 if more > most:
                     most, n = more, load3(touches.deep, row, NORMAL)
+                if kept > 0.0 or more > 0.0 or won != 0.0:
+                    pushed = max(pushed, _seen_from(touches, t, row))
                 both = touches.before[row, DEPTH] > 0.0 and touches.deep[row, DEPTH] > 0.0
                 before = load3(touches.before, row, NORMAL)
                 if both and dot(before, load3(touches.deep, row, NORMAL)) < -AROUND:
@@ -186,5 +200,5 @@ def judge_meeting(tree, node, touches, dt, out):
     touches.skin[1] = fastest(node, touches)
     if touches.skin[1] * dt > touches.skin[0] and may_have_met(node, touches, dt):
         out[0] = 1.0
-    if too_wrong(tree, node, n, wrong, gain, loss, energy):
+    if too_wrong(tree, node, n, wrong, gain, loss, energy, pushed):
         out[0] = 1.0

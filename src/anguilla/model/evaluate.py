@@ -27,7 +27,7 @@ from anguilla.interact.kernels.rubbing import rub, rubs
 from anguilla.interact.kernels.stream import add_stream_forces, add_stream_rows, gather_streams
 from anguilla.interact.kernels.table import DT, EFFORT, GRAVITY, Loads, has_more, may_touch
 from anguilla.interact.kernels.tendon import add_tendon_forces, add_tendon_hessians
-from anguilla.interact.kernels.touch import add_touching, find_touching
+from anguilla.interact.kernels.touch import add_touching, find_touching, silent
 from anguilla.interact.kernels.touch_change import add_touching_tangent, gather_touching, mark_touching
 from anguilla.interact.kernels.touch_steps import judge_meeting, note_meeting
 from anguilla.interact.kernels.wrench import add_wrench_columns, add_wrenches, row3
@@ -143,10 +143,11 @@ def more_forces(ws, loads, lam):
         if has_contacts(loads.frames):
             touch(ws, loads)
         add_frame_loads(ws.node, loads.row, loads.frames)
-    if len(loads.pairs.table) > 0:
+    if len(loads.pairs.spring) + len(loads.pairs.span) > 0:
         add_spring_forces(ws.node, loads.pairs, loads.tension)
+    if len(lam) > 0:
         add_constraint_forces(ws.node, loads.row, loads.at, loads.pairs, loads.constraints, lam)
-    if len(loads.touches.table) > 0:
+    if len(loads.touches.table) > 0 and not silent(loads.touches):
         meet(ws, loads)
 
 
@@ -240,7 +241,7 @@ def ascend(tree, ws, loads, lam, out):
     collect_forces(tree, ws)
     add_elasticity(tree, ws, loads.relaxing)
     effort, n = loads.at[EFFORT], len(tree.lane)
-    if has_more(loads):
+    if has_more(loads) and len(loads.streams.table) + len(lam) > 0:
         more_rows(ws, loads, lam, out[n:])
     for k in range(n):
         out[k] = ws.rows[tree.lane[k]] - loads.row[effort + k]

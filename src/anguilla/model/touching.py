@@ -13,8 +13,8 @@ from anguilla.describe.load import Side
 from anguilla.interact.kernels.distance import SHAPE_SIZE
 from anguilla.interact.kernels.friction import HELD
 from anguilla.interact.kernels.nearest import cubic
-from anguilla.interact.kernels.table import LAW, SCALES, STIFF, Touches
-from anguilla.interact.kernels.touch import HIT, NOWHERE, TOLD
+from anguilla.interact.kernels.table import COUNT, LAW, SCALES, STIFF, Touches
+from anguilla.interact.kernels.touch import ALONE, FREE_SIZE, HIT, NEXT, NOWHERE, REST, ROD, TOLD
 from anguilla.interact.kernels.touch_change import CHANGE, LANE
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks
@@ -166,6 +166,7 @@ class Touching:
         order, at = in_blocks(tree, nodes)
         nodes = nodes[order]
         which, pack, columns, places = columns_of(tree, nodes)
+        rows = _in_rows(nodes, np.concatenate([cluster[:, 2:], curve]))
         if not self.tables:  # all robots without contacts share the table: nothing of this one stands in it
             at = np.zeros(1, np.int64)
         slot = np.full(len(tree.parent) if self.tables else 0, -1)
@@ -178,13 +179,14 @@ class Touching:
             point=_floats(np.concatenate([np.zeros((0, 11)), *self.points])), curve=_ints(curve),
             span=_floats(np.concatenate([np.zeros((0, 4)), *self.spans])), body=_ints(self.bodies), size=_floats(self.sizes),
             shape=_floats(np.array(self.shapes).reshape(-1, SHAPE_SIZE)),
-            grid=grid, slot=_ints(slot),
+            grid=grid, slot=_ints(slot), node=rows,
             entry=_ints(np.searchsorted(which, np.arange(len(nodes) + 1))),
             source=np.stack([pack, columns, places], axis=1).astype(np.uint64), at=_ints(at),
             skin=np.array([self.skin if self.tables else 1.0, -1.0]), held=np.zeros((self.held, 2, HELD)),
             before=np.zeros((self.held, 7)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
             ball=np.zeros((balls, 4)),
-            anchor=np.zeros((balls, 4)), near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(6, np.int64),
+            anchor=np.zeros((balls, 4)), rest=np.zeros((len(rows), REST)), free=np.zeros(FREE_SIZE),
+            near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(COUNT, np.int64),
             hits=np.zeros((HITS * points, 4), np.int64), hit=np.zeros((HITS * points, HIT)),
             used=np.zeros(len(nodes), np.int64), wrench=np.zeros((len(nodes), 6)), told=np.zeros((len(table), TOLD)),
             jacobian=np.zeros((len(which), 12, LANES)),
@@ -205,6 +207,21 @@ def _is_driven(side: Side) -> bool:
             return False
         given, frame = given or len(motions) > 0, frame.part.parent
     return given
+
+
+def _in_rows(nodes: Ints, ends: Ints) -> Ints:
+    """Nodes (v, 2), and what each is (`touch.py`); ends (m, 2) are those of intervals.
+
+    An interval whose ends are in rows that do not follow each other gets rows of its own.
+    """
+    rows, pairs = [], {(int(i), int(j)) for i, j in ends if i != j}
+    rods = {i for pair in pairs for i in pair}
+    for before, here in zip([-1, *nodes.tolist()], nodes.tolist(), strict=False):
+        rows.append((here, (NEXT if (before, here) in pairs else ROD) if here in rods else ALONE))
+        pairs.discard((before, here))
+    for i, j in sorted(pairs):
+        rows += [(i, ROD), (j, NEXT)]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
 
 
 def _ints(values) -> Ints:

@@ -19,6 +19,7 @@ from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, 
 
 ENOUGH, ROUNDS = 1e-9, 60  # change of s that is the last one, as the next is about its square; and rounds at most
 BULGE = 4.0 / 27.0  # most that B can be, per length
+PARALLEL = 1e-5  # sine of the angle between lines that count as parallel
 
 
 @inline
@@ -138,3 +139,26 @@ def bound(node, i, j, length):
     d0, d1 = axpy(length, t0, scale(-1.0, chord)), axpy(length, t1, scale(-1.0, chord))
     swell = math.sqrt(dot(d0, d0)) + math.sqrt(dot(d1, d1))
     return scale(0.5, add(x0, x1)), 0.5 * math.sqrt(dot(chord, chord)) + BULGE * swell
+
+
+@inline
+def _inside(x):
+    return min(max(x, 0.0), 1.0)
+
+
+@part
+def between_lines(p, d, q, e):
+    """Distance between two straight lines, or less: from p to p + d, and from q to q + e; they may be points."""
+    to = sub(p, q)
+    a, b, c, f, g = dot(d, d), dot(d, e), dot(e, e), dot(d, to), dot(e, to)
+    a, c, less = max(a, 1e-300), max(c, 1e-300), 0.0
+    across = a * c - b * b
+    if across > PARALLEL * PARALLEL * a * c:
+        s = _inside((b * g - f * c) / across)
+    else:  # where it is least is unknown, how large it is nearly
+        s, less = _inside(-f / a), PARALLEL * math.sqrt(min(a, c))
+    t = _inside((g + b * s) / c)
+    s = _inside((b * t - f) / a)
+    t = _inside((g + b * s) / c)
+    way = axpy(s, d, axpy(-t, e, to))
+    return math.sqrt(dot(way, way)) - less

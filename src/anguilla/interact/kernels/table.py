@@ -42,7 +42,7 @@ PAIR, SINCE, UNTIL, FIRST, LAST, ITSELF, OWN = range(7)  # Touches.table
 STIFF, SMOOTH, DAMPING, FRICTION, SLIP, GRIP, CLEAR, FORWARD, BACKWARD, SIDEWAYS, SCALES, ROLLING, PUSHED, LAW = range(
     14
 )
-NEAR, HITS, KNOWN, SEEN, QUIET, SILENT = range(6)  # Touches.count
+NEAR, HITS, KNOWN, SEEN, QUIET, SILENT, BENT, COUNT = range(8)  # Touches.count
 CONSTANTS = 32  # columns of Frames.data
 
 
@@ -132,6 +132,7 @@ class Touches(Arrays):
     shape: Floats  # (b, ...) see `distance.py`
     grid: Floats  # flat: values of all grids
     slot: Ints  # (nodes,) which of the nodes that contacts act on, or -1
+    node: Ints  # (w, 2) those nodes, some twice, and what they are: see `touch.py`
     entry: Ints  # (v + 1,) first of the packs that move each of those
     source: npt.NDArray[np.uint64]  # (e, 3) extended pack, columns, places
     at: Ints  # (blocks + 1,) first of those nodes on a block
@@ -145,10 +146,12 @@ class Touches(Arrays):
     deep: Floats  # (h, 5) scratch: the same now
     ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies
     anchor: Floats  # the same when the list was made
+    rest: Floats  # (w, 6) scratch: places and axes of the nodes when the list was made
+    free: Floats  # (3,) scratch: how much things may move from there before they can touch, see `touch.py`
     near: Ints  # (l, 3) scratch, the list: contact, cluster, interval or body
-    # (6,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it; and of what is
+    # (7,) scratch: how many are near, how many touch, 1 if the list was made, 1 if `deep` has anything in it; and of what is
     # around things: 1 if there is room, 4 if so and the list is new, 2 while contacts are left out, 3 after that; 1 if
-    # `wrench` and `told` are empty
+    # `wrench` and `told` are empty; 0 if `held` is, which a loop of steps knows from its first step on
     count: Ints
     hits: Ints  # (x, 4) scratch, what touches: contact, cluster, point, interval or body
     hit: Floats  # (x, 18) scratch, see `touch.py`

@@ -24,7 +24,18 @@ from anguilla.compiler.jit import inline, part
 from anguilla.interact.kernels.contact import damped, pressed, stored
 from anguilla.interact.kernels.distance import HALF_SPACE, SHAPE, SIDE, shape_distance
 from anguilla.interact.kernels.friction import friction, grip_of
-from anguilla.interact.kernels.nearest import BULGE, arm, axis, bound, cubic, nearest, place, spin, velocity
+from anguilla.interact.kernels.nearest import (
+    BULGE,
+    arm,
+    axis,
+    between_lines,
+    bound,
+    cubic,
+    nearest,
+    place,
+    spin,
+    velocity,
+)
 from anguilla.interact.kernels.table import (
     CLEAR,
     DAMPING,
@@ -59,9 +70,17 @@ S, FREE, DEPTH, FORCE, POINT, BRISTLE, ROLLED, MOMENT, HIT = 0, 1, 2, 3, 6, 9, 1
 POWER, ENERGY, PUSH, PLACE, SIZE, COUNT, TOLD = 0, 1, 2, 5, 8, 9, 10
 CALM = 0.5  # of the square of the way that things may move before the list has to be made again
 ROOM = 0.25  # of the skin, around things that do not touch in the next step
+ENOUGH = 0.2  # of the longest rod: gaps that are wider need not be known
+HALF = 0.5  # of the skin: points that are nearer to a chord than that, and what is around it, are looked at
 CLOSE, STRAIGHT = 6, 0.71  # intervals along a rod that are near to each other; cosine of an angle
 NOWHERE = -1e300  # depth of a point that has nothing near
 FAR = 1e9  # [m] radius of a ball around what has no ends
+# Columns of Touches.rest: place and axis of a node; and of Touches.free: how much nearer [m] balls may come to each other,
+# and how far the end of an axis may move, before something may touch; the longest interval [m]
+PLACE_THEN, AXIS_THEN, REST = 0, 3, 6
+WAY, TURN, LONGEST, FREE_SIZE = range(4)
+# Values of the second column of Touches.node: of a body; of a rod; of a rod, an interval behind the node in the row before
+ALONE, ROD, NEXT = range(3)
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -94,10 +113,9 @@ def _twins(touches, m):
 
 
 @part
-def _measure(node, touches):
-    """Balls around everything; whether all that can touch is in the list. Notes whether that will stay so for a while."""
-    ball, anchor, slack = touches.ball, touches.anchor, 0.5 * touches.skin[0]
-    clusters, same, calm = len(touches.cluster), touches.count[KNOWN] == 1, True
+def _balls(node, touches):
+    """Balls around everything."""
+    ball, clusters = touches.ball, len(touches.cluster)
     for k in range(len(ball)):
         if k < clusters:
             centre, radius = _cluster_ball(node, touches, k)
@@ -109,7 +127,18 @@ def _measure(node, touches):
             centre, radius = _field_ball(node, touches, k - clusters)
         store3(ball, k, 0, centre)
         ball[k, 3] = radius
-        way, room = sub(centre, load3(anchor, k, 0)), slack - (radius - anchor[k, 3])
+
+
+@part
+def _measure(node, touches):
+    """Balls around everything; whether all that can touch is in the list. Notes whether that will stay so for a while."""
+    ball, anchor, slack, clusters = touches.ball, touches.anchor, 0.5 * touches.skin[0], len(touches.cluster)
+    same, calm = touches.count[KNOWN] == 1, True
+    _balls(node, touches)
+    for k in range(len(ball)):
+        if k >= clusters and _twins(touches, k - clusters):
+            continue
+        way, room = sub(load3(ball, k, 0), load3(anchor, k, 0)), slack - (ball[k, 3] - anchor[k, 3])
         moved = dot(way, way)
         if not (room > 0.0 and moved < room * room):
             same = False
@@ -117,6 +146,44 @@ def _measure(node, touches):
             calm = False
     touches.count[QUIET] = 1 if same and calm else 0
     return same
+
+
+@inline
+def _nearing(apart, stretched, turned, longest):
+    """How much nearer two balls may come (`bound`).
+
+    Places move by `apart` against each other, the two ends of an interval by `stretched`, and ends of axes by `turned`.
+    """
+    return apart + (1.0 + 4.0 * BULGE) * stretched + 4.0 * BULGE * longest * turned
+
+
+@part
+def _still(node, touches):
+    """Whether nodes have moved so little against each other since the list was made that nothing can touch.
+
+    Once it is not so, it is not until a new list is made: what goes away and comes back may have passed something.
+    """
+    if not touches.free[WAY] > 0.0:
+        return False
+    low, high, last = (math.inf, math.inf, math.inf), (-math.inf, -math.inf, -math.inf), ZERO
+    stretched, turned = 0.0, 0.0
+    for v in range(len(touches.node)):
+        i, kind = touches.node[v, 0], touches.node[v, 1]
+        way = sub(load3(node, i, N_X), load3(touches.rest, v, PLACE_THEN))
+        low = min(low[0], way[0]), min(low[1], way[1]), min(low[2], way[2])
+        high = max(high[0], way[0]), max(high[1], way[1]), max(high[2], way[2])
+        if kind != ALONE:
+            bow, more = sub(axis(node, i), load3(touches.rest, v, AXIS_THEN)), sub(way, last)
+            turned = max(turned, dot(bow, bow))
+            if kind == NEXT:
+                stretched = max(stretched, dot(more, more))
+        last = way
+    between = sub(high, low)
+    apart, stretched, turned = math.sqrt(dot(between, between)), math.sqrt(stretched), math.sqrt(turned)
+    if _nearing(apart, stretched, turned, touches.free[LONGEST]) < touches.free[WAY] and turned < touches.free[TURN]:
+        return True
+    touches.free[WAY] = 0.0
+    return False
 
 
 @inline
@@ -129,6 +196,18 @@ def hush(touches):
         touches.count[QUIET], touches.count[HITS] = 2, 0
         return True
     return False
+
+
+@inline
+def hushed(touches):
+    """Whether contacts are left out of the present step."""
+    return touches.count[QUIET] == 2
+
+
+@inline
+def silent(touches):
+    """Whether contacts are left out, and nothing of earlier ones is left."""
+    return touches.count[QUIET] == 2 and touches.count[HITS] == 0 and touches.count[SILENT] == 1
 
 
 @inline
@@ -202,6 +281,7 @@ def may_have_met(node, touches, dt):
     Neighbours along a rod are not asked.
     """
     table, clusters, skin = touches.table, len(touches.cluster), touches.skin[0]
+    _balls(node, touches)  # those of the list may be old
     _drifts(node, touches)
     for t in range(len(table)):
         for c in range(table[t, SINCE], table[t, UNTIL]):
@@ -217,20 +297,111 @@ def may_have_met(node, touches, dt):
 
 
 @part
-def _search(touches):
-    """List what can touch before something has moved by half of the skin."""
-    ball, near, count, clusters = touches.ball, touches.near, 0, len(touches.cluster)
+def _straightness(node, touches, t, c, m):
+    """How much less a rod turns from one of its intervals to another one close by than it may without touching itself.
+
+    By the least cosine; not positive if it turns farther, and of what is not close by. Where they are pi radii apart along
+    the rod, they are 2.8 apart in space if two neighbours turn by less than a right angle together, and 2.2 if all in
+    between turn by less than half of one.
+    """
+    if touches.table[t, ITSELF] == 0:
+        return -1.0
+    here, there = touches.table[t, FIRST] + c - touches.table[t, SINCE], m
+    first, last = min(here, there), max(here, there)
+    if last - first > CLOSE:
+        return -1.0
+    along, least, left = axis(node, touches.curve[first, 0]), 0.0 if last - first < 2 else STRAIGHT, 2.0
+    for k in range(first, last + 1):
+        left = min(left, dot(along, axis(node, touches.curve[k, 1])) - least)
+        if not left > 0.0:
+            return -1.0
+    return left
+
+
+@inline
+def _cluster_capsule(node, touches, c):
+    """(one end, way to the other one, radius around both) of what contains the points of a cluster."""
+    i, j = touches.cluster[c, 2], touches.cluster[c, 3]
+    start = load3(node, i, N_X)
+    chord = sub(load3(node, j, N_X), start)
+    return start, chord, touches.reach[c, 1] + _bulge(node, i, j, chord, touches.reach[c, 0])
+
+
+@inline
+def _field_capsule(node, touches, m):
+    """The same of an interval, or a body."""
+    if m < len(touches.curve):
+        i, j = touches.curve[m, 0], touches.curve[m, 1]
+        start = load3(node, i, N_X)
+        chord = sub(load3(node, j, N_X), start)
+        thick = max(touches.span[m, THIN], touches.span[m, THICK])
+        return start, chord, thick + _bulge(node, i, j, chord, touches.span[m, LENGTH])
+    b = m - len(touches.curve)
+    return load3(node, touches.body[b], N_X), ZERO, min(touches.size[b], FAR)
+
+
+@inline
+def _bulge(node, i, j, chord, length):
+    """How far a centreline is from its chord at most; nothing of a body (i = j)."""
+    return bound(node, i, j, length)[1] - 0.5 * math.sqrt(dot(chord, chord))
+
+
+@part
+def _room(node, touches, c, m):
+    """Gap between a cluster and an interval or a body at least: between their chords, less what is around these."""
+    p, d, r = _cluster_capsule(node, touches, c)
+    q, e, s = _field_capsule(node, touches, m)
+    return between_lines(p, d, q, e) - r - s
+
+
+@inline
+def _lengths(touches):
+    """The longest interval, of points or of a surface, and the longest rod [m]."""
+    longest, whole = 0.0, 0.0
+    for c in range(len(touches.reach)):
+        longest = max(longest, touches.reach[c, 0])
+    for m in range(len(touches.span)):
+        longest, whole = (
+            max(longest, touches.span[m, LENGTH]),
+            max(whole, touches.span[m, START] + touches.span[m, LENGTH]),
+        )
+    return longest, whole
+
+
+@part
+def _search(node, touches):
+    """List what can touch before something has moved by half of the skin; note how long nothing can, if that is longer."""
+    ball, near, count, clusters, skin = touches.ball, touches.near, 0, len(touches.cluster), touches.skin[0]
+    longest, whole = _lengths(touches)
+    gap, turn = max(ENOUGH * whole, 2.0 * skin), FAR
     for t in range(len(touches.table)):
         for c in range(touches.table[t, SINCE], touches.table[t, UNTIL]):
             for m in range(touches.table[t, FIRST], touches.table[t, LAST]):
-                if _meet(ball, c, clusters + m, touches.skin[0]):
+                if _meet(ball, c, clusters + m, skin):
                     if count < len(near):
                         near[count, 0], near[count, 1], near[count, 2] = t, c, m
                     count += 1
+                if gap > skin and _meet(ball, c, clusters + m, gap):
+                    bend = 0.5 * _straightness(node, touches, t, c, m)
+                    if bend * whole < gap:  # what bends by that moves its end by about so much
+                        room = _room(node, touches, c, m)
+                        if bend * whole < room or bend < 0.0:
+                            gap, bend = min(gap, room), FAR
+                    turn = min(turn, bend)
     touches.count[NEAR], touches.count[KNOWN] = count, 1
     for k in range(len(ball)):
         for x in range(4):
             touches.anchor[k, x] = ball[k, x]
+    touches.free[WAY], touches.free[TURN], touches.free[LONGEST] = 0.0, turn, longest
+    if gap > skin:  # else the list is as good
+        size = 0.0
+        for v in range(len(touches.node)):
+            x = load3(node, touches.node[v, 0], N_X)
+            size += dot(x, x)
+            store3(touches.rest, v, PLACE_THEN, x)
+            store3(touches.rest, v, AXIS_THEN, axis(node, touches.node[v, 0]))
+        if size < math.inf:  # a motion that went astray has no places
+            touches.free[WAY] = gap - HALF * skin
 
 
 @inline
@@ -320,7 +491,7 @@ def _visit(node, touches, t, c, m):
         chord = sub(end, start)
         square = max(dot(chord, chord), 1e-300)
         bulge = bound(node, touches.curve[m, 0], touches.curve[m, 1], span[m, LENGTH])[1] - 0.5 * math.sqrt(square)
-        around = max(span[m, THIN], span[m, THICK]) + bulge + 0.5 * touches.skin[0]
+        around = max(span[m, THIN], span[m, THICK]) + bulge + HALF * touches.skin[0]
     for k in range(touches.cluster[c, 0], touches.cluster[c, 1]):
         s, free = 0.0, 0.0
         if curve:
@@ -361,24 +532,10 @@ def _visit(node, touches, t, c, m):
             touches.count[HITS] = at + 1
 
 
-@part
+@inline
 def _smooth(node, touches, t, c, m):
-    """Whether a rod hardly turns from one of its intervals to another one close by: then they do not touch.
-
-    Where they are pi radii apart along the rod, they are 2.8 apart in space if two neighbours turn by less than a right angle
-    together, and 2.2 if all in between turn by less than half of one.
-    """
-    if touches.table[t, ITSELF] == 0:
-        return False
-    here, there = touches.table[t, FIRST] + c - touches.table[t, SINCE], m
-    first, last = min(here, there), max(here, there)
-    if last - first > CLOSE:
-        return False
-    along, least = axis(node, touches.curve[first, 0]), 0.0 if last - first < 2 else STRAIGHT
-    for k in range(first, last + 1):
-        if not dot(along, axis(node, touches.curve[k, 1])) > least:
-            return False
-    return True
+    """Whether a rod hardly turns from one of its intervals to another one close by: then they do not touch."""
+    return _straightness(node, touches, t, c, m) > 0.0
 
 
 @part
@@ -386,22 +543,29 @@ def find_touching(node, touches):
     """List all contacts at the present motion."""
     if touches.count[QUIET] == 2:
         return
-    if not _measure(node, touches):
-        _search(touches)
-        touches.count[QUIET] = 4
     touches.count[HITS] = 0
     if touches.count[SEEN] == 1:
         for row in range(len(touches.deep)):
             touches.deep[row, 0] = NOWHERE
         touches.count[SEEN] = 0
+    if _still(node, touches):
+        touches.count[QUIET] = 1
+        return
+    left_out = touches.count[QUIET] == 3
+    if not _measure(node, touches) or (
+        left_out and touches.count[QUIET] == 0
+    ):  # a new list lets them be left out again
+        _search(node, touches)
+        touches.count[QUIET] = 4
     clusters = len(touches.cluster)
     if touches.count[NEAR] <= len(touches.near):
         for e in range(touches.count[NEAR]):
             t, c, m = touches.near[e, 0], touches.near[e, 1], touches.near[e, 2]
             if _meet(touches.ball, c, clusters + m, ROOM * touches.skin[0]) and not _smooth(node, touches, t, c, m):
-                touches.count[QUIET] = 0
-                if _meet(touches.ball, c, clusters + m, 0.0):
-                    _visit(node, touches, t, c, m)
+                if _room(node, touches, c, m) < HALF * touches.skin[0]:
+                    touches.count[QUIET] = 0
+                    if _meet(touches.ball, c, clusters + m, 0.0):
+                        _visit(node, touches, t, c, m)
     else:  # more than fit in the list
         touches.count[QUIET] = 0
         for t in range(len(touches.table)):

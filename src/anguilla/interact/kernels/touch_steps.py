@@ -9,6 +9,7 @@ from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.friction import ROLLS, RUBS, WHERE
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, force_of, gained, too_wrong
 from anguilla.interact.kernels.table import (
+    BENT,
     DAMPING,
     FRICTION,
     HITS,
@@ -64,6 +65,20 @@ def keep_bristles(touches):
             store3(touches.held[row], slot, RUBS, load3(touches.hit, e, BRISTLE))
             store3(touches.held[row], slot, ROLLS, load3(touches.hit, e, ROLLED))
             touches.held[row, slot, WHERE] = 1.0 + touches.hits[e, 3] + touches.hit[e, S]
+
+
+@inline
+def may_hold(touches):
+    """At the start of some steps: bristles may be anywhere."""
+    touches.count[BENT] = 1
+
+
+@inline
+def keep_touching(touches):
+    """`keep_bristles`, if there are any now or were before the step."""
+    if touches.count[BENT] == 1 or touches.count[HITS] > 0:
+        keep_bristles(touches)
+        touches.count[BENT] = 1 if touches.count[HITS] > 0 else 0
 
 
 @part

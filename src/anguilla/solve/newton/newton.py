@@ -23,7 +23,9 @@ from anguilla.compiler.asking import ask
 from anguilla.compiler.distant import NUMBER, compiled, distant
 from anguilla.compiler.jit import inline, part
 from anguilla.compiler.table import Arrays
+from anguilla.interact.kernels.contact import has_contacts
 from anguilla.interact.kernels.table import HITS, KIND, LENGTH, MOTION, TWIST, Loads, may_touch
+from anguilla.interact.kernels.touch import hushed
 from anguilla.linear.choice import DENSE, SPARSE, TREE, TREES
 from anguilla.linear.tree import solve_tree
 from anguilla.mechanics.joints import compose
@@ -351,6 +353,12 @@ def _shift(s):
     return largest
 
 
+@inline
+def _touching(loads):
+    """Whether something may touch in the present step."""
+    return may_touch(loads) and (has_contacts(loads.frames) or not hushed(loads.touches))
+
+
 @part
 def newton(tree, ws, loads, s, by, goal, chord):
     """Solve R(q0 + cq d, v0 + cv d, a0 + ca d, lambda) = 0 for s.d, starting from its value. Returns a status.
@@ -413,7 +421,7 @@ def newton(tree, ws, loads, s, by, goal, chord):
         if before > 0.0:
             contraction = total / all_before
             worst = max(worst, contraction)  # multipliers follow one correction behind: the last ratio flatters
-            if new and chord and len(s.step) == n and not may_touch(loads):
+            if new and chord and len(s.step) == n and not _touching(loads):
                 contraction = min(contraction, at_once(size, norm(s.d, tree.weight), stale))
             elif not fresh:
                 stale = contraction

@@ -20,7 +20,7 @@ from anguilla.interact.kernels.rubbing import keep_rubbing, rubs
 from anguilla.interact.kernels.table import DT, HITS, KIND, LENGTH, MOTION, TIME, Loads, may_touch
 from anguilla.interact.kernels.thruster import has_states, step_states
 from anguilla.interact.kernels.touch import hear, hush
-from anguilla.interact.kernels.touch_steps import holds, keep_bristles, meeting_unknown
+from anguilla.interact.kernels.touch_steps import holds, keep_touching, may_hold, meeting_unknown
 from anguilla.linear.choice import DENSE, SPARSE, TREES
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.motion import too_coarse
@@ -341,7 +341,7 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
         if not static and has_contacts(loads.frames):
             keep_grips(loads.frames)
         if not static and len(loads.touches.table) > 0 and holds(loads.touches):
-            keep_bristles(loads.touches)
+            keep_touching(loads.touches)
         if relaxes and moving:
             keep_relaxing(tree, loads.relaxing, q, dt)
     elif eased:
@@ -387,6 +387,7 @@ def run(tree, ws, s, loads, column, table, numbers, steps, begin, x, wanted, out
     it has to begin anew.
     """
     scheme, span, goal = Coefficients(*numbers), Span(*steps), Goal(*wanted)
+    may_hold(loads.touches)
     if begin:
         if not _start_acceleration(tree, ws, loads, s, x):
             return -1, SINGULAR

@@ -95,6 +95,13 @@ LIBRARIES = {
 }
 
 
+# A private name after a dot (but of self, cls or super()), in quotes, or in what is imported.
+SUSPECT = re.compile(
+    r"""(?<!\bself)(?<!\bcls)(?<!\bsuper\(\))\._[a-zA-Z]|["']_[a-zA-Z]|\bimport\b[^\n]*[ (,]_[a-zA-Z]|^ +_[a-z]\w*,$""",
+    re.M,
+)
+
+
 def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name not in PROTOCOL
 
@@ -144,7 +151,9 @@ def _foreign_private(path: Path) -> list[str]:
         for child in ast.iter_child_nodes(node):
             look(child, _own_names(child) if isinstance(child, ast.ClassDef) else own)
 
-    look(ast.parse(path.read_text()), set())
+    text = path.read_text()
+    if SUSPECT.search(text):  # most files use nothing but their own, which needs no closer look
+        look(ast.parse(text), set())
     return found
 
 

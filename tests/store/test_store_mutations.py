@@ -11,7 +11,7 @@ import pytest
 import anguilla as ag
 from anguilla.store.hdf5 import MARK
 
-FEW, MANY = 16, 1000
+FEW, MANY = 8, 1000
 
 
 @pytest.fixture(scope="session")

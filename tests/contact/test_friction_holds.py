@@ -63,6 +63,78 @@ def test_statics_goes_on_from_a_motion_with_its_bristles(part):
     assert fresh == pytest.approx(bent, rel=0.05)
 
 
+def carried(joint, spring=0.0, place=(0, 0, 0.0249)):
+    """A block on a plate that moves as an input says, along x if there is a spring."""
+    robot = ag.Robot("plate")
+    plate = robot.add(ag.HalfSpace(), at=robot.ground, joint=joint(robot.input("way", "")), name="plate")
+    slide = ag.Planar((0, 1, 0), stiffness=(0.0, spring, 0.0)) if spring else ag.Free()
+    body = robot.add(block(), at=robot.ground, joint=slide, pose=pose(place), name="body")
+    return robot, body, robot.load(ag.Contact(body, plate, 5e3, friction=MU, damping=2.0))
+
+
+@pytest.mark.parametrize("way", [1e-4, 0.1])
+def test_statics_takes_along_what_friction_holds(way):
+    """A block on a plate that is moved; it stayed behind, without a word."""
+    robot, body, touch = carried(lambda x: ag.Prismatic((1, 0, 0), motion=x))
+    eq = ag.statics(robot, inputs={"way": 0.0})
+    there = ag.statics(robot, inputs={"way": way}, start=eq)
+    np.testing.assert_allclose(there.position(body.frame) - eq.position(body.frame), (way, 0.0, 0.0), atol=1e-9)
+    np.testing.assert_allclose(there.contacts(touch).force, (0.0, 0.0, -0.5 * WEIGHT), atol=1e-6)
+
+
+def test_statics_takes_along_what_lies_on_a_turntable():
+    robot, body, _ = carried(lambda x: ag.Revolute((0, 0, 1), motion=x), place=(0.2, 0.0, 0.0249))
+    eq = ag.statics(robot, inputs={"way": 0.0})
+    turned = ag.statics(robot, inputs={"way": 0.5}, start=eq).pose(body.frame)
+    np.testing.assert_allclose(turned[:2, 3], 0.2 * np.array([np.cos(0.5), np.sin(0.5)]), atol=5e-5)
+    np.testing.assert_allclose(turned[:2, 0], [np.cos(0.5), np.sin(0.5)], atol=1e-4)
+
+
+@pytest.mark.parametrize("way", [0.02, 0.2])
+def test_statics_drags_a_block_against_a_spring_until_it_slips(way):
+    """It rides along, less what its bristles bend, until the spring has mu times its weight."""
+    k, most = 20.0, MU * 0.5 * WEIGHT
+    robot, body, _ = carried(lambda x: ag.Prismatic((1, 0, 0), motion=x), k)
+    start = ag.simulate(robot, duration=1.0, dt=5e-3, inputs={"way": 0.0})
+    bent = 1.0 / (4 * 2 / 3 * 5e3)
+    for before in (ag.statics(robot, inputs={"way": 0.0}), start):
+        eq = ag.statics(robot, inputs={"way": way}, start=before)
+        assert eq.position(body.frame)[0] == pytest.approx(min(way / (1.0 + k * bent), most / k), rel=5e-4)
+
+
+def test_statics_carries_a_ball_between_two_walls():
+    """It is held by friction alone; it slipped by 0.7 mm when it was carried by 10 mm."""
+    robot, held, squeeze = ag.Robot("pinch"), 0.1 * WEIGHT, 4.5e-4
+    walls = [
+        robot.add(
+            ag.HalfSpace((side, 0, 0)), at=robot.ground, joint=ag.Prismatic((1, 0, 0), motion=robot.input(name, "m")),
+            pose=pose((-0.0201 * side, 0, 0)), name=name,
+        )
+        for side, name in ((1, "left"), (-1, "right"))
+    ]  # fmt: skip
+    ball = robot.add(ag.RigidBody.sphere(0.02, mass=0.1), at=robot.ground, joint=ag.Free(), name="ball")
+    touches = [robot.load(ag.Contact(ball, wall, 1e4, friction=0.6, damping=2.0)) for wall in walls]
+    inputs = lambda way: {"left": squeeze + way, "right": way - squeeze}
+    eq = ag.statics(robot, inputs=inputs(0.0), start=ag.simulate(robot, duration=0.3, dt=1e-3, inputs=inputs(0.0)))
+    there = ag.statics(robot, inputs=inputs(0.05), start=eq)
+    np.testing.assert_allclose(there.position(ball.frame) - eq.position(ball.frame), (0.05, 0, 0), atol=1e-9)
+    forces = [there.contacts(touch).force for touch in touches]
+    np.testing.assert_allclose(np.sum(forces, axis=0), (0.0, 0.0, -held), atol=1e-6)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+def test_statics_takes_no_driven_part_through_another(mu):
+    """A paddle pushes a ball on a spring away; with friction it had gone through it."""
+    robot = ag.Robot("paddle", gravity=(0, 0, 0))
+    slide = ag.Prismatic((1, 0, 0), motion=robot.input("way", "m"))
+    paddle = robot.add(ag.Box((0, 0, 0), (0.02, 0.2, 0.2)), at=robot.ground, joint=slide, pose=pose((-0.1, 0, 0)))
+    spring = ag.Prismatic((1, 0, 0), stiffness=10.0)
+    ball = robot.add(ag.RigidBody.sphere(0.02, mass=0.1), at=robot.ground, joint=spring, name="ball")
+    robot.load(ag.Contact(ball, paddle, 1e4, damping=1.0, friction=mu, smooth=1e-6))
+    eq = ag.statics(robot, inputs={"way": 0.2}, start=ag.statics(robot, inputs={"way": 0.0}))
+    assert eq.position(ball.frame)[0] == pytest.approx(0.13 / (1.0 + 10.0 / 1e4), rel=1e-5)
+
+
 def test_a_block_on_a_steeper_slope_slides_as_coulomb_says():
     robot, _, angle = on_slope(block(), 0.02465, 1.1)
     with pytest.raises(ag.SolverError, match="slides on: friction does not hold it"):

@@ -31,9 +31,10 @@ class PartContact(Load):
     length. Ends of rods are round.
 
     What touches with friction holds, up to Coulomb's limit, by bristles that bend a little: friction x force / (2/3
-    stiffness) at most. It does not creep. Bristles are remembered from step to step, and `statics` moves them on its way from
-    the start to the equilibrium, which is one of many; `gradient` and `sensitivities` of a motion go through them. With a
-    `slip` there are none: friction fades below that speed, and there is none in `statics`.
+    stiffness) at most. It does not creep. Bristles are remembered from step to step; `gradient` and `sensitivities` of a
+    motion go through them. `statics` moves them on its way from the start to the equilibrium, which is one of many; if the
+    start is an equilibrium or a motion, parts whose motion is given take along what they hold. With a `slip` there are none:
+    friction fades below that speed, and there is none in `statics`.
 
     Attributes:
         a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a

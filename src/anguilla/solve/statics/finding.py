@@ -17,7 +17,7 @@ from anguilla.model.model import LoadTable, Model
 from anguilla.results.contacts import jumps
 from anguilla.results.passing import passes
 from anguilla.results.reactions import evaluate, grasps
-from anguilla.results.states import Equilibrium
+from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.closing import CLOSED, LoadPath, drive, gap_at, loose_at, path_from, settle
 from anguilla.solve.newton.continuation import Attempt, Continuation, Followed, counted, halted
 from anguilla.solve.newton.gaps import gaps_at
@@ -25,7 +25,7 @@ from anguilla.solve.newton.newton import COUNTERS, FACTORISATIONS, FRESH, ITERAT
 from anguilla.solve.newton.rules import CONVERGED, DIVERGED, EXPLANATION, SINGULAR, TOO_MANY_ITERATIONS
 from anguilla.solve.statics.downhill import BALANCED, SLID, balances, level, neutral, nudged, relaxed, slide
 from anguilla.solve.statics.judging import adrift, balanced, unbalanced
-from anguilla.solve.statics.relaxing import come_to_rest
+from anguilla.solve.statics.relaxing import carry, come_to_rest
 from anguilla.solve.statics.stability import FALLS, FLUTTERS, LEVEL, MAY_FLUTTER, is_whole, restlessness
 from anguilla.solve.steps.stepping import ONCE, STATIC, State, runner, stored
 
@@ -40,6 +40,7 @@ TAUT = 1e-3  # of its length, by which a tendon may hang and still be taken as t
 ANY_PULL = 1.0  # [N]
 NEUTRAL = " (not unique"
 STAYS = ("", LEVEL)  # a robot at an equilibrium
+AGAIN = 4  # times a robot that friction holds is let come to rest
 MOST_FRICTION = 60  # times the tensions along tendons are updated
 WOUND = 1e6  # [rad, or relative displacement] by which Newton moves only what nothing holds
 
@@ -116,14 +117,19 @@ class LoadedNewton:
         return TOO_MANY_ITERATIONS
 
 
-def origin_of(system: Model, start: Equilibrium) -> tuple[Floats, Floats] | None:
-    """(q, row of loads) of an equilibrium that the present one can be reached from; None if it has other loads."""
+def origin_of(system: Model, start: Equilibrium | Trajectory) -> tuple[Floats, Floats] | None:
+    """(q, row of loads) that the present equilibrium can be reached from; None if the start has other loads.
+
+    That is an equilibrium, or the end of a motion with friction that holds.
+    """
     if system.is_plain or start.system.rows != system.rows:
         return None
-    row = start.system.loads(start.t, start.inputs).loads.row
+    if isinstance(start, Trajectory) and not grasps(system.blank):
+        return None
+    row = start.system.loads(start.stored.t[-1:], start.inputs).loads.row
     if row.shape != system.blank.row.shape:
         return None
-    return system.vector(start.q, "start"), row
+    return system.vector(start.stored.q[-1], "start"), row
 
 
 def find(
@@ -139,7 +145,19 @@ def find(
     solve = LoadedNewton(system, tolerance, iterations)
     begin, plain = q.copy(), system.is_plain
     if grasps(system.blank):
-        return _held(solve, path_from(system, table, np.zeros(system.size) if plain else q).at(1.0), begin, lam)
+        if isinstance(origin, tuple) and len(table.loads.driven):
+            path = path_from(system, table, *origin)
+            begin, lam[:], gone = carry(system, path, origin[0], lam)
+            if gone < 1.0:
+                return (
+                    begin,
+                    DIVERGED,
+                    halted(gone, "what moves as it is told takes along nothing that could follow"),
+                    {},
+                )
+        else:
+            path = path_from(system, table, np.zeros(system.size) if plain else q)
+        return _held(solve, path.at(1.0), begin, lam)
     at_rest = not np.any(begin) or not plain
     source = origin if isinstance(origin, tuple) else (origin,)
     given = lam.copy()
@@ -189,9 +207,14 @@ def find(
 def _held(solve: LoadedNewton, loads: Loads, begin: Floats, lam: Floats) -> tuple[Floats, int, str, dict[str, int]]:
     """Where a motion without momentum ends whose contacts hold: one of many equilibria."""
     system = solve.system
-    q, lam[:], rests = come_to_rest(system, loads, begin, lam)
+    q, still = begin, False
+    for _ in range(AGAIN):  # near the end first steps are short, and may move less than what is felt before they grow
+        q, lam[:], rests = come_to_rest(system, loads, q, lam)
+        still = rests and _in_balance(system, loads, q, lam)
+        if still or not rests:
+            break
     counters = dict(zip(COUNTERS[:3], solve.memory.counters.tolist(), strict=False)) | {"load_steps": 1}
-    if rests and _in_balance(system, loads, q, lam):
+    if still:
         return q, CONVERGED, "came to rest in a damped motion (held by friction: one equilibrium of many)", counters
     away = adrift(system, loads, q, lam)
     why = f"{away} slides on: friction does not hold it" if away else "it slides on: friction does not hold it"

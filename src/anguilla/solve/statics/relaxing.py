@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from anguilla.interact.kernels.table import DT, INPUT, KIND, TIME, TWIST, Loads
+from anguilla.interact.kernels.table import DT, INPUT, KIND, MOTION, TIME, TWIST, Loads
 from anguilla.linear.choice import TREE
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Model
 from anguilla.results.contacts import jumps
 from anguilla.results.reactions import evaluate, grasps
-from anguilla.solve.newton.closing import settle
+from anguilla.solve.newton.closing import LoadPath, drive, settle
 from anguilla.solve.newton.newton import ITERATIONS, USABLE, Goal, scratch
 from anguilla.solve.newton.rules import CONVERGED
 from anguilla.solve.newton.spectrum import Stiffness
@@ -24,7 +24,7 @@ from anguilla.solve.statics.stability import is_whole, linear
 from anguilla.solve.steps.schemes import Newmark
 from anguilla.solve.steps.stepping import ONCE, State, runner, stored
 
-__all__ = ["come_to_rest"]
+__all__ = ["carry", "come_to_rest"]
 
 EULER = tuple(Newmark(1.0, 1.0).coefficients)
 GOAL = tuple(Goal(1e-6, 1e-9, 25, chord=False))
@@ -34,6 +34,8 @@ STEPS = 400
 FARTHEST = 0.5  # [rad, or lengths of the robot] in one step, for each root of the number of parts
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 AT_REST = 1e-7  # of a step
+PIECE, SLOWLY = 0.005, 0.6  # [rad, or lengths] that what is told to move moves in one step, and its dt, of that time
+LEAST = 1e-3  # of such a piece
 GRAVITY = 9.81  # [m/s^2] for a first step; any other would do
 
 
@@ -79,6 +81,39 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
     if not grasps(loads):
         loads.frames.state[:] = state
     return q, lam, still == 3
+
+
+def carry(system: Model, path: LoadPath, q: Floats, lam: Floats) -> tuple[Floats, Floats, float]:
+    """(q, multipliers, part of the way) where a robot gets to whose told parts move slowly from q along a path.
+
+    Friction feels how they move, and takes along what holds. Inertia is a hundredth of the weight at most.
+    """
+    s, run, n = scratch(system), runner(system), system.size
+    loads, at = path.at(1.0), int(path.table.loads.at[MOTION])
+    now, dt = float(loads.row[TIME]), SLOWLY * float(np.sqrt(system.layout.length / GRAVITY))
+    way = float(np.linalg.norm((drive(loads, q) - q) * system.tree.scale))
+    piece, far = min(1.0, PIECE / max(way, 1e-300)), FARTHEST * np.sqrt(len(system.layout.parts))
+    none, empty, out = np.zeros(0, np.int64), np.zeros((1, 0)), stored(1, n, system.rows)
+    begin, gone, step = q.copy(), 0.0, piece
+    while gone < 1.0 and step > LEAST * piece:
+        ahead, multipliers = min(1.0, gone + step), lam.copy()
+        loads = path.at(ahead)
+        moved = drive(loads, q)[loads.driven] - q[loads.driven]
+        loads.row[at + 1 : at + 3 * len(loads.driven) : 3] = moved / dt
+        trial = State(q.copy(), np.zeros(n), np.zeros(n), np.zeros(n), multipliers)
+        s.memory[USABLE] = 0.0
+        _, status = run(
+            system.tree, system.workspace, s, loads, none, empty, EULER, tuple(ONCE._replace(t0=now - dt, dt=dt)), False,
+            trial, GOAL, out,
+        )  # fmt: skip
+        reached = np.linalg.norm(s.d[:n] * system.tree.scale) <= far and not jumps(system, q, trial.q)
+        if status != CONVERGED or not reached:
+            step *= 0.5
+            continue
+        q, lam, gone, step = trial.q.copy(), multipliers, ahead, min(1.5 * step, piece)
+    loads = path.at(1.0)
+    loads.row[DT], loads.row[TIME] = 0.0, now
+    return (q if gone > 0.0 else begin), lam, gone
 
 
 def _next(system: Model, loads: Loads, q: Floats, lam: Floats, dt: float) -> float:

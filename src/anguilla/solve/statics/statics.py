@@ -138,7 +138,7 @@ def _statics(
         if before is not None:
             q, status, message, counters = follow_lines(system, loads.loads, before, q, lam, tolerance)
         else:
-            followed = origin_of(system, start) if isinstance(start, Equilibrium) else None
+            followed = origin_of(system, start) if isinstance(start, Equilibrium | Trajectory) else None
             from_here = origin if followed is None else followed
             q, status, message, counters = find(
                 system, loads, from_here, q, lam, tolerance, iterations, chosen=start is not None

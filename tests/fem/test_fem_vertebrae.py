@@ -1,12 +1,14 @@
 """Rigid vertebrae: the volumes between them can be eliminated one by one (002 IV-D2)."""
 
 import numpy as np
-from fem_bodies import bar, dense
+import pytest
+from fem_bodies import RUBBER, bar, dense
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import anguilla as ag
 from anguilla import fem
+from anguilla.lie import exp3, log3
 
 
 def spine():
@@ -60,3 +62,29 @@ def test_rigid_parts_make_a_bar_stiffer_and_agree_with_stiff_material():
     a, b, c = (fem.statics(body).position("tip")[2] for body in (soft, rigid, stiff))
     assert a < b < 0
     assert abs(b - c) < 1e-3 * abs(b)
+
+
+@pytest.mark.parametrize("element", ["linear", "quadratic"])
+def test_an_effector_on_a_rigid_part_turns_as_the_part_does(element):
+    """A twisted bar: an element behind its end is turned by half a cell's twist less, which was taken for the end's."""
+    body = fem.SoftBody("bar", fem.cylinder(0.2, 0.01, (10, 4)), RUBBER, element=element, gravity=(0, 0, 0))
+    body.fix("base")
+    body.rigid("end", "tip")
+    for name, place in (("middle", (0.2, 0.0, 0.0)), ("rim", (0.2, 0.0, 0.01)), ("between", (0.2, 0.003, 0.002))):
+        body.effector(name, fem.Effector(place, orientation=True))
+    for side in (1.0, -1.0):
+        body.load(fem.PointForce((0.2, 0.0, side * 0.0099), (0.0, side * 0.2, 0.05)))
+    eq = fem.statics(body)
+    turned = eq.state.rotations[0]
+    assert np.linalg.norm(log3(turned)) > 0.09
+    for name in body.effectors:
+        assert np.allclose(eq.rotation(name), turned, rtol=0, atol=1e-12)
+    x, h = eq.x, 1e-6
+    rows, (goal, places) = eq.system.frames.gradient(x), ([turned] * 3, [eq.position(name) for name in body.effectors])
+    end = eq.system.grid.with_middles(body.mesh.nodes["tip"])
+    turn, moved = np.array([0.3, -0.5, 0.2]), x.copy()
+    moved[end] = x[end].mean(axis=0) + (x[end] - x[end].mean(axis=0)) @ exp3(h * turn).T
+    slope = eq.system.frames.errors(moved, places, goal).reshape(3, 6)[:, 3:] / h
+    assert np.allclose(slope, turn, rtol=0, atol=1e-5)
+    told = np.einsum("rni,ni->r", rows[:, end], np.cross(turn, x[end] - x[end].mean(axis=0))).reshape(3, 6)[:, 3:]
+    assert np.allclose(told, turn, rtol=0, atol=1e-9)

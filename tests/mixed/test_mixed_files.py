@@ -174,3 +174,31 @@ def test_results_are_saved_and_loaded(tmp_path):
     found = ag.load(rest.save(tmp_path / "rest.nc"), robot=robot)
     assert np.array_equal(found.volume("pad").x, rest.volume("pad").x)
     assert found.volume("pad").inputs == rest.volume("pad").inputs
+
+
+def test_natural_shapes_and_laws_of_regions_are_kept(tmp_path):
+    """One half of the bar is of another rubber and would be 5 % longer, the other 2 % wider."""
+    pytest.importorskip("meshio")
+    block = fem.block((0.03, 0.01, 0.01), (2, 1, 1))
+    rows = lambda values: "".join(f"{k + 1}, {', '.join(map(str, row))}\n" for k, row in enumerate(values))
+    cells = f"*ELEMENT, TYPE=C3D4\n{rows((block.tets + 1).tolist())}*ELSET, ELSET=FAR, GENERATE\n7, 12\n"
+    (tmp_path / "pad.inp").write_text(f"*NODE\n{rows(block.points.tolist())}{cells}")
+    soft = ag.Material(young=2e6, poisson=0.3, density=1000.0)
+    robot = ag.Robot("grown")
+    rod = robot.add(ag.Rod(0.05, ag.Circle(0.005), soft, strains=ag.kirchhoff(2)), at=robot.ground, name="rod")
+    pad = ag.Volume(fem.read_mesh(tmp_path / "pad.inp"), soft, name="pad", law=fem.Yeoh(3e5, 1e3))
+    pad.mesh.source["file"] = "pad.inp"
+    pad.paint("FAR", soft, law=fem.MooneyRivlin(1e5, 2e4))
+    pad.prestrain((1.0, 1.02, 1.02))
+    pad.prestrain(np.diag([1.05, 1.0, 1.0]), "FAR")
+    robot.add(pad, at=rod.tip, patch=[0, 1, 2, 3])
+    path = tmp_path / "grown.yaml"
+    path.write_text(robot_text(robot))
+    again = read_file(path).robot
+    assert robot_text(again) == robot_text(robot)
+    one, two = ag.statics(robot).volume("pad"), ag.statics(again).volume("pad")
+    assert np.ptp(one.x[:, 0]) > 0.0305
+    assert np.allclose(one.x, two.x, rtol=0, atol=1e-13)
+    path.write_text(robot_text(robot).replace("natural:", "shape:"))
+    with pytest.raises(DescriptionError, match=r"prestrain\[0\] must be \{natural"):
+        read_file(path)

@@ -10,6 +10,7 @@ import pytest
 import anguilla as ag
 from anguilla import fem
 from anguilla.errors import DescriptionError
+from anguilla.lie import exp3
 from anguilla.model.user import move
 
 SOFT = ag.Material(young=1e6, poisson=0.0, density=1000.0)
@@ -186,3 +187,34 @@ def test_the_lowest_mode_of_a_heavy_mass_on_a_soft_bar_is_that_of_a_spring():
     found = ag.modes(robot, count=3).frequencies
     axial = np.sqrt(stiff / (0.5 + own / 3.0)) / (2.0 * np.pi)  # Rayleigh
     assert np.abs(found - axial).min() < 1e-3 * axial
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_free_volume_has_the_modes_of_a_free_beam_and_is_not_called_unstable(turned):
+    """In whatever direction it lies; a body that carries it would be felt, so nothing does. Warnings are errors here."""
+    length, thick, soft = 0.2, 0.01, ag.Material(young=1e6, poisson=0.0, density=1000.0)
+    robot = ag.Robot("drifter", gravity=(0.0, 0.0, 0.0))
+    pose = np.eye(4)
+    if turned:
+        pose[:3, :3], pose[:3, 3] = exp3(np.array([0.3, -0.4, 0.8])), (0.3, 0.2, -0.5)
+    bar = ag.Volume(fem.block((length, thick, thick), (24, 2, 2)), soft, element="quadratic")
+    robot.add(bar, at=robot.ground, pose=pose).frame("end", "base")
+    rest = ag.statics(robot)
+    assert rest.status.counters["unstable"] == 0
+    points = rest.volume("volume").x[: len(bar.mesh.points)]
+    assert np.allclose(points, bar.mesh.points @ pose[:3, :3].T + pose[:3, 3], rtol=0, atol=1e-12)
+    found = ag.modes(robot, rest, count=8).frequencies
+    assert np.array_equal(found[:6], np.zeros(6))
+    slope = np.sqrt(soft.young * thick**2 / 12.0 / (soft.density * length**4))
+    assert found[6:] == pytest.approx(4.7300**2 * slope / (2.0 * np.pi), rel=0.012)
+
+
+def test_a_volume_on_a_hinge_without_gravity_has_one_mode_of_frequency_zero():
+    robot = ag.Robot("flag", gravity=(0.0, 0.0, 0.0))
+    hub = robot.add(ag.RigidBody(1e-3, inertia=(1e-7, 1e-7, 1e-7)), at=robot.ground, joint=ag.Revolute((0, 0, 1)))
+    soft = ag.Material(young=1e6, poisson=0.3, density=1000.0)
+    robot.add(ag.Volume(fem.block((0.1, 0.01, 0.01), (6, 1, 1)), soft), at=hub.frame, patch="base")
+    rest = ag.statics(robot)
+    found = ag.modes(robot, rest, count=4).frequencies
+    assert rest.status.counters["unstable"] == 0
+    assert found[0] == 0.0 and np.all(found[1:] > 1.0)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from anguilla.errors import DescriptionError
-from anguilla.fem.mesh import Floats
+from anguilla.fem.mesh import Floats, Ints
 
 __all__ = ["read"]
 
@@ -236,7 +236,9 @@ class _File:
 def read(file: Path, meshio: Any) -> Any:
     """The mesh of an input file, as meshio holds one."""
     told = _File(file)
-    gone, places, blocks = told.gone(), {}, []
+    gone = told.gone()
+    places: dict[tuple[str, int], tuple[int, int]] = {}
+    blocks: list[tuple[str, Ints]] = []
     for kind, rows in told.cells.items():
         kept = [k for k in range(len(rows)) if (kind, k) not in gone]
         if kept:

@@ -13,6 +13,8 @@ from anguilla.lie import hat3, log3
 
 __all__ = ["Frames"]
 
+ON_PART = 1e-6  # share of a node in an effector: less is round-off of its place
+
 
 def _holders(body: SoftBody, grid: Grid, effector: Effector, name: str) -> tuple[Ints, Floats]:
     """Nodes and weights that carry an effector."""
@@ -27,12 +29,27 @@ def _holders(body: SoftBody, grid: Grid, effector: Effector, name: str) -> tuple
     return held
 
 
+def _rank(arms: Floats) -> int:
+    return int(np.linalg.matrix_rank(arms, tol=1e-9 * np.abs(arms).max()))
+
+
+def _rigid_nodes(body: SoftBody, grid: Grid, nodes: Ints, weights: Floats) -> Ints | None:
+    """Nodes of the rigid part that carries an effector: the ones near it if they are not on a line; None without one."""
+    held = nodes[np.abs(weights) > ON_PART]
+    for part in body.rigid_parts.values():
+        own = grid.with_middles(part)
+        if np.isin(held, own).all():
+            near = nodes[np.isin(nodes, own)]
+            return near if _rank(grid.points[near] - grid.points[near].mean(axis=0)) > 1 else own
+    return None
+
+
 class Frames:
     """All effectors of a body.
 
     The position is an interpolation of nodes (002 (4)). The rotation is that of the polar decomposition of
     A = sum_i x_i d_i^T, with d_i the rest vectors of the surrounding nodes from their centre: the rotation that fits their
-    displacement best.
+    displacement best. An effector on a rigid part sees the nodes of that part alone: it turns as the part does.
     """
 
     def __init__(self, body: SoftBody, grid: Grid) -> None:
@@ -48,12 +65,14 @@ class Frames:
             self._weights.append(weights)
             near = None
             if effector.orientation:
+                rigid = _rigid_nodes(body, grid, nodes, weights)
+                nodes = nodes if rigid is None else rigid
                 arms = grid.points[nodes] - grid.points[nodes].mean(axis=0)
-                if len(nodes) < 4 or np.linalg.matrix_rank(arms, tol=1e-9 * np.abs(arms).max()) < 3:
+                if rigid is None and (len(nodes) < 4 or _rank(arms) < 3):
                     raise DescriptionError(
                         f"Effector {name!r}: too few nodes within {effector.radius} m to see a rotation; enlarge radius."
                     )
-                near = nodes, np.linalg.solve(arms.T @ arms, arms.T).T  # so that A is the mean deformation gradient
+                near = nodes, np.linalg.pinv(arms, rcond=1e-9).T  # so that A is the mean deformation gradient
             self._around.append(near)
 
     def position(self, x: Floats, k: int) -> Floats:

@@ -13,9 +13,11 @@ from anguilla._doors import public
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, SolverError, as_count
 from anguilla.fem.mesh import Floats
+from anguilla.fem.vibrations import SLOW, WHOLE
+from anguilla.mixed.half import Half
 from anguilla.mixed.model import MixedModel
 from anguilla.mixed.results import MixedEquilibrium
-from anguilla.mixed.statics import Balance, Factored, Known, balance_of, factored, solved, statics
+from anguilla.mixed.statics import Balance, Factored, Known, balance_of, factored, solved, statics, stiffnesses
 from anguilla.results.reactions import refuse_relaxing
 
 __all__ = ["MixedModes", "modes"]
@@ -46,7 +48,10 @@ class MixedModes:
 def modes(
     robot: Robot | MixedModel, at: object = None, *, inputs: object = None, t: float = 0.0, count: int | None = None
 ) -> MixedModes:
-    """`ag.modes` of a robot with soft volumes: the lowest ones, 10 if count is not given, without damping."""
+    """`ag.modes` of a robot with soft volumes: the lowest ones, 10 if count is not given, without damping.
+
+    A robot that nothing holds, and nothing loads, moves as a whole in modes of frequency zero.
+    """
     count = 10 if count is None else as_count(count, "count")
     if at is not None and not isinstance(at, MixedEquilibrium):
         raise DescriptionError("at must be an equilibrium of the robot with its volumes, as ag.statics returns it.")
@@ -56,16 +61,44 @@ def modes(
     refuse_relaxing(result.system.blank, "modes")
     with ExitStack() as desks:
         problem, known = balance_of(result, desks)
-        whole = factored(problem.model, problem.carrier, known.carrier.bordered(), known, problem.loads)
+        whole, shift = factored(problem.model, problem.carrier, known.carrier.bordered(), known, problem.loads), 0.0
+        if whole is None or _is_loose(problem, whole):
+            shift = SLOW * min(_slow(half) for half in problem.model.halves)
+            whole = _shifted(problem, known, shift)
         if whole is None or whole.negative:
             raise SolverError(
                 f"{problem.model.name!r} is not held, or not stable: modes need an equilibrium that stays."
             )
-        return _found(problem, known, whole, result, count)
+        return _found(problem, known, whole, result, count, shift)
 
 
-def _found(problem: Balance, known: Known, whole: Factored, result: MixedEquilibrium, count: int) -> MixedModes:
-    """Lanczos on K^-1 M, in coordinates and nodes; constraints are kept by the inverse."""
+def _is_loose(problem: Balance, whole: Factored) -> bool:
+    """Whether nothing holds some motion of the whole."""
+    values, zero = stiffnesses(problem.carrier, whole)
+    return bool(np.any(np.abs(values) < zero))
+
+
+def _slow(half: Half) -> float:
+    """The square of the pulsation of a wave through a volume [1/s^2]."""
+    el = half.system.elements
+    mass = float(half.system.density @ el.weight.sum(axis=1))
+    return float(el.mu @ el.weight.sum(axis=1)) / (mass * half.size**2)
+
+
+def _shifted(problem: Balance, known: Known, shift: float) -> Factored | None:
+    """The tangent with the masses times a shift [1/s^2] added."""
+    blocks = [each.copy() for each in known.blocks]
+    for each, half in zip(blocks, problem.model.halves, strict=True):
+        each[:, [0, 4, 8]] += shift * half.mass[:, None]
+    matrix, n = known.carrier.bordered(), problem.carrier.size
+    matrix[:n, :n] += shift * known.carrier.M
+    return factored(problem.model, problem.carrier, matrix, known._replace(blocks=blocks), problem.loads)
+
+
+def _found(
+    problem: Balance, known: Known, whole: Factored, result: MixedEquilibrium, count: int, shift: float
+) -> MixedModes:
+    """Lanczos on (K + shift M)^-1 M, in coordinates and nodes; constraints are kept by the inverse."""
     model, carrier = problem.model, problem.carrier
     n, sizes = carrier.size, [3 * len(half.free) for half in model.halves]
     ends = np.cumsum([n, *sizes])
@@ -94,7 +127,8 @@ def _found(problem: Balance, known: Known, whole: Factored, result: MixedEquilib
     shape = (total, total)
     operators = [LinearOperator(shape, matvec=f, dtype=float) for f in (weigh, weigh, solve)]
     begin = solve(np.ones(total))
-    values, vectors = eigsh(operators[0], k=count, M=operators[1], sigma=0.0, OPinv=operators[2], v0=begin)
+    values, vectors = eigsh(operators[0], k=count, M=operators[1], sigma=-shift, OPinv=operators[2], v0=begin)
+    values[np.abs(values) < WHOLE * shift] = 0.0
     order = np.argsort(values)
     frequencies = np.sqrt(np.maximum(values[order], 0.0)) / (2.0 * np.pi)
     nodes = {}

@@ -48,6 +48,8 @@ __all__ = ["Balance", "Mixed", "statics"]
 
 ROUND_OFF = 1e-8  # corrections below it that no longer shrink are round-off
 NO_STRAIN = 1e-7  # of the volumes: what is left of less is no load
+LOST = 1e-11  # of stiffnesses that cancel: what is left of less is round-off
+RESTS = 1e-5  # of what such a strain takes: less is the round-off of a state without forces
 
 
 class Mixed(NamedTuple):
@@ -413,7 +415,10 @@ def _statics(
     held = any(
         grip is not None for grip in problem.grips
     )  # bristles begin at the start: there is no way to it from rest
-    if out.status != CONVERGED and held:
+    rests = out.status != CONVERGED and _rests(problem, begin)  # nothing loads it, so that it may be free
+    if rests:
+        found = Followed(begin, 1.0, 1, CONVERGED, "")
+    elif out.status != CONVERGED and held:
         found = Followed(out.x, 0.0, 1, out.status, "")
     elif out.status != CONVERGED:
         found = Continuation().follow(begin, attempt, None)
@@ -421,7 +426,7 @@ def _statics(
     message = counted(count, found.steps) if ok else halted(found.factor, SOFT_WORDS[found.status])
     advice = SPECIAL_ADVICE.get(found.status, ADVICE)
     at = problem.at(1.0).evaluate(found.x)
-    if ok:
+    if ok and not rests:
         at = _polished(problem, at)
         ok, message, advice = _judged(problem, at, tolerance, message, advice)
     unstable = falling(problem, at) if ok and at is not None else 0
@@ -448,6 +453,22 @@ def _statics(
             "result as start=, to find the shape that it takes."
         )
     return result
+
+
+def _rests(problem: Balance, state: Mixed) -> bool:
+    """Whether nothing acts where everything is at rest."""
+    at = problem.at(1.0).evaluate(state)
+    if at is None:
+        return False
+    sizes = [half.system.elements for half in problem.model.halves]
+    pulls = [float(el.mu @ el.weight.sum(axis=1) ** (2.0 / 3.0)) for el in sizes]
+    works = max(float(el.mu @ el.weight.sum(axis=1)) for el in sizes)
+    nodes = zip(problem.model.halves, at.gradients, pulls, strict=True)
+    still = all(
+        float(np.linalg.norm(g[half.free], axis=1).sum()) <= RESTS * NO_STRAIN * size for half, g, size in nodes
+    )
+    left = np.abs(at.left[: problem.carrier.size]) / problem.carrier.tree.scale
+    return still and not problem.carrier.rows and float(left.max(initial=0.0)) <= RESTS * NO_STRAIN * works
 
 
 def _judged(problem: Balance, at: Known | None, tolerance: float, message: str, advice: str) -> tuple[bool, str, str]:
@@ -511,17 +532,25 @@ def falling(problem: Balance, at: Known) -> int:
     again = problem.evaluate(at.state)  # blocks are those of the last state
     if again is None or problem.factorise(again) is None or problem.last is None:
         return 0
-    schur, n = problem.last.schur, problem.carrier.size
-    scale = problem.carrier.tree.scale
-    inner = 0.5 * (schur[:n, :n] + schur[:n, :n].T) / scale[:, None] / scale
-    rows = schur[n:, :n] / scale
+    values, zero = stiffnesses(problem.carrier, problem.last)
+    ties = 0 if problem.last.ties is None else problem.last.ties.falling()
+    return problem.last.negative + ties + int(np.sum(values < -zero))
+
+
+def stiffnesses(carrier: Model, by: Factored) -> tuple[Floats, float]:
+    """Stiffnesses along the coordinates that the constraints leave, scaled, and how small they are if nothing holds them."""
+    n, scale = carrier.size, carrier.tree.scale
+    inner = 0.5 * (by.schur[:n, :n] + by.schur[:n, :n].T) / scale[:, None] / scale
+    rows = by.schur[n:, :n] / scale
     if len(rows):
         _, size, vt = np.linalg.svd(rows)
         keep = vt[int(np.sum(size > 1e-10 * size.max(initial=0.0))) :]
         inner = keep @ inner @ keep.T
-    values = np.linalg.eigvalsh(inner)
-    ties = 0 if problem.last.ties is None else problem.last.ties.falling()
-    return problem.last.negative + ties + int(np.sum(values < -1e-12 * np.abs(values).max(initial=0.0)))
+    values: Floats = np.linalg.eigvalsh(inner).astype(np.float64)
+    # the difference of what frames feel of nodes that stand and of what these give
+    given = [seam.J.T @ (seam.cross @ back.T) @ seam.J for seam, back in zip(by.seams, by.back, strict=True)]
+    lost = max((float((np.abs(np.diagonal(part)) / scale**2).max(initial=0.0)) for part in given), default=0.0)
+    return values, max(1e-12 * float(np.abs(values).max(initial=0.0)), LOST * lost)
 
 
 def balance_of(result: MixedEquilibrium, desks: ExitStack) -> tuple[Balance, Known]:

@@ -30,7 +30,8 @@ PARTS = {snake(name): kind for name, kind in CLASSES.items()}
 SHAPES = ("block", "cylinder", "tube", "finger", "parallel_robot", "trunk")
 NAMED = {"actuators": "actuate", "sensors": "sense", "effectors": "effector"}
 LISTS = {"loads": "load", "layers": "cover", "fibres": "reinforce"}
-FIELDS = ("mesh", "material", "law", "element", "materials", *NAMED, *LISTS)
+FIELDS = ("mesh", "material", "law", "element", "materials", "laws", "prestrain", *NAMED, *LISTS)
+HELD_BY_FRAMES = ("moves", "rigid_parts")  # in a robot, frames do that
 
 
 def make_volume(name: str, given: Mapping[str, Any], folder: Path | None) -> Volume:
@@ -42,8 +43,17 @@ def make_volume(name: str, given: Mapping[str, Any], folder: Path | None) -> Vol
     law = given.get("law", "corotational")
     law = law if isinstance(law, str) else _part(law, "law")
     body = Volume(mesh, material, name=name, law=law, element=given.get("element", "linear"))
+    laws = given.get("laws", {})
     for region, painted in given.get("materials", {}).items():
-        body.paint(region, _part(painted, f"materials.{region}", Material))
+        own = _part(laws[region], f"laws.{region}") if region in laws else None
+        body.paint(region, _part(painted, f"materials.{region}", Material), law=own)
+    for region in laws:
+        if region not in body.materials:
+            raise DescriptionError(f"laws.{region}: the region has no material of its own in materials.")
+    for k, grown in enumerate(given.get("prestrain", [])):
+        if not isinstance(grown, Mapping) or "natural" not in grown or set(grown) - {"natural", "region"}:
+            raise DescriptionError(f"prestrain[{k}] must be {{natural: [...], region: ...}}; got {grown!r}.")
+        body.prestrain(grown["natural"], grown.get("region", ""))
     for section, method in NAMED.items():
         for key, value in given.get(section, {}).items():
             getattr(body, method)(key, _part(value, f"{section}.{key}"))
@@ -103,7 +113,7 @@ def _part(given: Any, path: str, kind: type | None = None) -> Any:
 def volume_document(body: Volume) -> dict[str, Any]:
     """The fields of a volume as plain values; what a file cannot hold is refused."""
     name = body.name
-    for what in ("natural", "laws", "moves", "rigid_parts"):
+    for what in HELD_BY_FRAMES:
         if getattr(body, what):
             raise DescriptionError(f"volume {name!r}: robot files do not hold its {what.replace('_', ' ')} yet.")
     found: dict[str, Any] = {"mesh": _source(body), "material": _plain(body.material, f"volume {name!r}: material")}
@@ -114,6 +124,9 @@ def volume_document(body: Volume) -> dict[str, Any]:
         found["element"] = body.element
     title = lambda section, key: f"volume {name!r}: {section}.{key}"
     found["materials"] = {key: _plain(value, title("materials", key)) for key, value in body.materials.items()}
+    found["laws"] = {key: _plain(value, title("laws", key)) for key, value in body.laws.items()}
+    grown = [{"natural": _plain(value, name)} | ({"region": key} if key else {}) for key, value in body.natural.items()]
+    found["prestrain"] = grown
     for section in NAMED:
         found[section] = {key: _plain(value, title(section, key)) for key, value in getattr(body, section).items()}
     loads = [*body.loads, *body.tractions, *body.springs, *body.masses]

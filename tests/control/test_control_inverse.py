@@ -314,12 +314,15 @@ def test_a_body_about_to_buckle_is_not_thrown_away():
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", [(-0.1, 0.0, 0.0), (0.0, 0.0, 0.0)])
 def test_a_target_that_crushes_the_body_leaves_an_equilibrium(goal):
-    """Tendons without limits, a target behind the base: the best met on the way, told as a failure."""
+    """Tendons without limits, a target behind the base: the best met on the way, told as a failure.
+
+    The last digits decide in which of two ways the search ends where the body snaps.
+    """
     body = finger(cells=(6, 1, 1))
     rest = fem.statics(body).position("tip")
     answer = control.InverseKinematics(body).solve({"tip": goal}, raise_on_failure=False)
     if not answer.status.success:
-        assert "nearest equilibrium met" in answer.status.message
+        assert "nearest equilibrium met" in answer.status.message or "nearest one is given" in answer.status.message
     assert answer.equilibrium.imbalance < 1e-8
     assert answer.distance < np.linalg.norm(rest - goal)
 

@@ -110,9 +110,12 @@ class Frames:
                 out.append(np.zeros(3) if goal is None else log3(self.rotation(x, k) @ goal.T))
         return np.concatenate(out) if out else np.zeros(0)
 
-    def gradient(self, x: Floats) -> Floats:
-        """H_e (size, n, 3): derivative of positions, and of rotations as world angular displacements [rad]."""
-        out = np.zeros((self.size, *x.shape))
+    def gradient(self, x: Floats, out: Floats | None = None) -> Floats:
+        """H_e (size, n, 3): derivative of positions, and of rotations as world angular displacements [rad].
+
+        It is written to `out`, zeros, if that is given.
+        """
+        out = np.zeros((self.size, *x.shape)) if out is None else out
         at = 0
         for k, rows in enumerate(self.rows):
             for axis in range(3):

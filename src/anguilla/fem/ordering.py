@@ -22,6 +22,7 @@ __all__ = ["Fronts", "analyse"]
 
 MANY = 500  # nodes from which on METIS is asked
 FEW = 6000  # nodes up to which minimum degree may win; a solid bar of 10,575 takes 1.6 times as long by it
+SEARCHED = 3000  # nodes up to which little fill is searched for: the time grows with the square of their number
 CARE = 1e5  # words per node that a search for little fill may compare: 0.05 s for 1,600 nodes
 SMALL = 6  # leaves of the dissection, in nodes
 MERGE = 8  # fronts with fewer pivot nodes than this may grow by explicit zeros
@@ -200,6 +201,7 @@ def analyse(points: Floats, indptr: Ints, indices: Ints) -> Fronts:
     orders = [_dissection(points, indptr, indices) if split is None else split]
     if len(points) <= FEW:
         orders += [minimum_degree(indptr, indices), _from_inside(points, indptr, indices)]
+    if len(points) <= SEARCHED:
         orders += _of_least_fill(points, indptr, indices)
     for order in orders:
         parent, count = counted(order, indptr, indices)

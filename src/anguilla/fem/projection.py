@@ -160,11 +160,13 @@ class SoftModel:
         if not reuse:
             self.negative = max(0, system.solver.factor(u.fold(state.x, blocks, gradient)))
             self._factored = True
-        rows = np.concatenate(
-            [system.frames.gradient(state.x), system.actuator_rows(state), system.sensor_rows(state), -gradient[None]]
-        )
+        count = e, a, c = system.frames.size, len(system.names), len(system.sensors)
+        rows = np.zeros((e + a + c + 1, *state.x.shape))
+        system.frames.gradient(state.x, rows[:e])
+        system.actuator_rows(state, out=rows[e : e + a])
+        system.sensor_rows(state, rows[e + a : -1])
+        np.negative(gradient, out=rows[-1])
         w, finish = system.solver.gram(u.gather(state.x, rows))
-        count = (system.frames.size, len(system.names), len(system.sensors))
 
         def whole(change: Floats) -> Floats:
             coefficients = np.concatenate([np.zeros(count[0]), change, np.zeros(count[2]), [1.0]])

@@ -98,26 +98,45 @@ def add_line(lines, k, x, factor, share, row):
             row[n, 2] += w * d[2]
 
 
+@inline
+def _stiffen(lines, s, factor, d, blocks):
+    """Blocks += factor (1 - d d^T) for all pairs of nodes of a segment."""
+    slot = lines.slot_at[s]
+    for i in range(lines.part_at[s], lines.part_at[s + 1]):
+        for j in range(i, lines.part_at[s + 1]):
+            block = lines.slot[slot]
+            slot += 1
+            if block < 0:
+                continue
+            w = factor * lines.weight[i] * lines.weight[j]
+            for a in range(3):
+                for b in range(3):
+                    blocks[block, 3 * a + b] -= w * d[a] * d[b]
+                blocks[block, 4 * a] += w
+
+
 @kernel
-def add_line_stiffness(lines, k, x, factor, share, blocks):
-    """Blocks += factor times the Hessian of the length of line k: (1 - d d^T) / l for each segment."""
-    for s in range(lines.segment_at[k], lines.segment_at[k + 1]):
-        length, d = _segment(lines, s, x)
-        if not length > 0.0:
+def pull_lines(lines, x, tension, share, gradient, blocks, stiffness):
+    """Energy [J] of the first lines under tension (k,) [N]; its slope is added, and with stiffness its curvature.
+
+    Each segment has a part `share` (segments,) of the tension; the Hessian of its length l is (1 - d d^T) / l.
+    """
+    energy = 0.0
+    for k in range(len(tension)):
+        if tension[k] == 0.0:
             continue
-        f = factor * share[s] / length
-        slot = lines.slot_at[s]
-        for i in range(lines.part_at[s], lines.part_at[s + 1]):
-            for j in range(i, lines.part_at[s + 1]):
-                block = lines.slot[slot]
-                slot += 1
-                if block < 0:
-                    continue
-                w = f * lines.weight[i] * lines.weight[j]
-                for a in range(3):
-                    for b in range(3):
-                        blocks[block, 3 * a + b] -= w * d[a] * d[b]
-                    blocks[block, 4 * a] += w
+        for s in range(lines.segment_at[k], lines.segment_at[k + 1]):
+            length, d = _segment(lines, s, x)
+            energy += tension[k] * length
+            f = tension[k] * share[s]
+            for i in range(lines.part_at[s], lines.part_at[s + 1]):
+                n, w = lines.node[i], f * lines.weight[i]
+                gradient[n, 0] += w * d[0]
+                gradient[n, 1] += w * d[1]
+                gradient[n, 2] += w * d[2]
+            if stiffness == 1 and length > 0.0:
+                _stiffen(lines, s, f / length, d, blocks)
+    return energy
 
 
 @kernel

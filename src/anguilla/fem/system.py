@@ -38,11 +38,11 @@ from anguilla.fem.rows import (
     Surfaces,
     add_fluid,
     add_line,
-    add_line_stiffness,
     add_volume,
     add_weight,
     directions,
     lengths,
+    pull_lines,
     volumes,
 )
 from anguilla.fem.rubber import Families, add_fibres, assemble_rubber, rubber_stresses
@@ -148,6 +148,8 @@ class SoftSystem:
         self.rest = SoftState(self.grid.points.copy(), self.unknowns.rest_rotations())
         self.frames = Frames(body, self.grid)
         self._loads = [self._point(load.point) for load in body.loads]
+        tendon = np.array([isinstance(part, Tendon) for part in body.actuators.values()], dtype=bool)
+        self._tendons, self._chambers = np.flatnonzero(tendon), np.flatnonzero(~tendon).tolist()
         self._whole = np.ones(len(self.lines.part_at) - 1)
         self.node_pressure = np.zeros(n if body.element == "averaged" else 0)
         widest = int(np.diff(self.stars.node_at).max()) if len(self.stars.node_at) else 1
@@ -507,19 +509,12 @@ class SoftSystem:
             stress = factor * traction.at(t)
             gradient -= area[:, None] * stress
             energy -= float(area @ (x @ stress))
-        share, long = self.shares(x), self.cable_lengths(x)
-        line = surface = 0
-        for name, value in zip(self.names, (factor * efforts).tolist(), strict=True):
-            if isinstance(self.body.actuators[name], Tendon):
-                if value:
-                    add_line(self.lines, line, x, value, share, gradient)
-                    if stiffness:
-                        add_line_stiffness(self.lines, line, x, value, share, blocks)
-                    energy += value * float(long[line])
-                line += 1
-            else:
-                energy += add_fluid(self.surfaces, surface, x, value, gravity, gradient, blocks, int(stiffness))
-                surface += 1
+        values = factor * efforts
+        if len(self._tendons):
+            tension = np.ascontiguousarray(values[self._tendons])
+            energy += pull_lines(self.lines, x, tension, self.shares(x), gradient, blocks, int(stiffness))
+        for surface, k in enumerate(self._chambers):
+            energy += add_fluid(self.surfaces, surface, x, values[k], gravity, gradient, blocks, int(stiffness))
         return energy
 
     def residual(self, state: SoftState, efforts: Floats, **options: float) -> Floats:
@@ -551,10 +546,13 @@ class SoftSystem:
         tendons = len(self.lines.segment_at) - 1 - len(self.sensors)
         return self.cable_lengths(state.x)[tendons:]
 
-    def actuator_rows(self, state: SoftState, *, friction: bool = False) -> Floats:
-        """H_a (actuators, n, 3): derivative of the strokes, and force per unit of effort (002 (5), errata 2)."""
+    def actuator_rows(self, state: SoftState, *, friction: bool = False, out: Floats | None = None) -> Floats:
+        """H_a (actuators, n, 3): derivative of the strokes, and force per unit of effort (002 (5), errata 2).
+
+        They are added to `out`, if it is given.
+        """
         x = state.x
-        rows = np.zeros((len(self.names), *x.shape))
+        rows = np.zeros((len(self.names), *x.shape)) if out is None else out
         share = self.shares(x) if friction else self._whole
         line = surface = 0
         for k, part in enumerate(self.body.actuators.values()):
@@ -566,9 +564,9 @@ class SoftSystem:
                 surface += 1
         return rows
 
-    def sensor_rows(self, state: SoftState) -> Floats:
-        """H_s (sensors, n, 3): derivative of the readings."""
-        rows = np.zeros((len(self.sensors), *state.x.shape))
+    def sensor_rows(self, state: SoftState, out: Floats | None = None) -> Floats:
+        """H_s (sensors, n, 3): derivative of the readings, added to `out` if it is given."""
+        rows = np.zeros((len(self.sensors), *state.x.shape)) if out is None else out
         tendons = len(self.lines.segment_at) - 1 - len(self.sensors)
         for k in range(len(rows)):
             add_line(self.lines, tendons + k, state.x, 1.0, self._whole, rows[k])

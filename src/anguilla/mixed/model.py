@@ -137,6 +137,7 @@ class MixedModel(WithVolumes):
         frames = [Frame(self.carrier.robot, frame.part_index, frame.place) for frame in self.frames]
         self._seen = self.carrier.observing(frames)
         self.nodes = [self._seen.layout.node(frame) for frame in frames]
+        self._led: tuple[bytes, Lead] | None = None  # the last coordinates, and where the frames are there
 
     def _add_masses(self) -> None:
         """Give the frames the masses of the nodes that they lead."""
@@ -220,7 +221,10 @@ class MixedModel(WithVolumes):
         return now @ inverse(before) @ self._axes[k]
 
     def lead(self, q: Floats) -> Lead:
-        """Where the frames are in a configuration, and their Jacobians."""
+        """Where the frames are in a configuration, and their Jacobians: to be read, for they are kept until it changes."""
+        here, kept = q.tobytes(), self._led
+        if kept is not None and kept[0] == here:
+            return kept[1]
         count, n = len(self.frames), self.carrier.size
         poses, J = Poses(np.zeros((count, 3, 3)), np.zeros((count, 3))), np.zeros((6 * count, n))
         for k, node in enumerate(self.nodes):
@@ -228,7 +232,9 @@ class MixedModel(WithVolumes):
             R = motion[:9].reshape(3, 3)
             poses.R[k], poses.r[k] = R, motion[9:]
             J[6 * k : 6 * k + 3], J[6 * k + 3 : 6 * k + 6] = R.T @ world[:3], R.T @ world[3:]
-        return Lead(poses, J)
+        lead = Lead(poses, J)
+        self._led = here, lead
+        return lead
 
     @property
     def factored(self) -> tuple[int, ...]:

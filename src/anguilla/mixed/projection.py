@@ -68,6 +68,9 @@ class MixedRobotModel:
             problem, self.state, _ = opened(model, desks, self._given(None), None, 0.0)
         self.carrier = problem.carrier
         self._places = [self._place(name, where, name in orientation) for name, where in effectors.items()]
+        self._seen: dict[
+            tuple[int, Any], tuple[bytes, Floats, Floats]
+        ] = {}  # by frame: coordinates, and what they give
         self._names = list(effectors)
         self._own = list(model.robot.actuators)
         soft = [(half, name) for half in model.halves for name in half.system.names]
@@ -138,12 +141,20 @@ class MixedRobotModel:
     def _x(self, half: Half) -> Floats:
         return self.state.x[self.model.halves.index(half)]
 
+    def _motion(self, place: tuple[Any, ...]) -> tuple[Floats, Floats]:
+        """World Jacobian (6, n) and motion (12,) of a frame, kept until the coordinates change."""
+        here, key = self.state.q.tobytes(), (id(place[1]), place[2])
+        found = self._seen.get(key)
+        if found is None or found[0] != here:
+            found = self._seen[key] = here, *kinematics(place[1], place[2], self.state.q)
+        return found[1], found[2]
+
     def _pose(self, place: tuple[Any, ...]) -> tuple[Floats, Floats]:
         """Position (3,) and rotation (3, 3) of an effector."""
         if isinstance(place[0], Half):
             frames, x = place[0].system.frames, self._x(place[0])
             return frames.position(x, place[1]), frames.rotation(x, place[1])
-        _, motion = kinematics(place[1], place[2], self.state.q)
+        _, motion = self._motion(place)
         bare, offset = motion[:9].reshape(3, 3), place[0].offset_pose
         return motion[9:] + bare @ offset[:3, 3], bare @ offset[:3, :3]
 
@@ -201,7 +212,7 @@ class MixedRobotModel:
         The latter are (6 F + m + 1, 3 f): room for what a volume and its frames have to do with each other comes first, and
         for its imbalance last.
         """
-        n, q, lead = self.carrier.size, self.state.q, known.lead
+        n, lead = self.carrier.size, known.lead
         m = sum(self.effectors.values()) + len(self.actuators)
         own = np.zeros((m, n))
         nodes = [np.zeros((6 * len(half.frames) + m + 1, 3 * len(half.free))) for half in self.model.halves]
@@ -221,7 +232,7 @@ class MixedRobotModel:
                 first = int(np.sum(frames.rows[: place[1]]))
                 add(at, half, gradients[half][first : first + count])
             else:
-                world, motion = kinematics(place[1], place[2], q)
+                world, motion = self._motion(place)
                 arm = motion[:9].reshape(3, 3) @ place[0].offset_pose[:3, 3]
                 own[at : at + 3] = world[3:] + cross(world[:3].T, arm).T
                 own[at + 3 : at + count] = world[: count - 3]

@@ -249,10 +249,7 @@ def as_pose(value: object, name: str) -> NDArray[np.float64]:
     projection; larger ones are refused.
     """
     wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"
-    if hasattr(value, "as_matrix") or np.shape(getattr(value, "T", None)) == (
-        3,
-        3,
-    ):  # a rotation, of SciPy or as an array
+    if hasattr(value, "as_matrix") or getattr(value, "shape", ()) == (3, 3):  # a rotation, of SciPy or as an array
         wanted += "; put a rotation into one: pose = np.eye(4), pose[:3, :3] = R"
     pose = as_array(value, name, wanted)
     if pose.shape == (3,):

@@ -122,6 +122,27 @@ def test_statics_carries_a_ball_between_two_walls():
     np.testing.assert_allclose(np.sum(forces, axis=0), (0.0, 0.0, -held), atol=1e-6)
 
 
+def test_statics_lifts_what_soft_fingers_hold():
+    """On a wrist that moves along a line all of it moves along that line, whatever the fingers and the friction."""
+    robot, slide = ag.Robot("hand", gravity=(0, 0, -2.0)), ag.Prismatic((0, 0, 1))
+    slide.motion = robot.input("height", "m")
+    wrist = robot.add(ag.RigidBody.box((0.02, 0.1, 0.02), mass=0.2), at=robot.ground, joint=slide)
+    rod = ag.Rod(0.12, ag.Circle(0.006), ag.Material(3e6, 1000.0, poisson=0.45, damping=0.05), ag.strains.kirchhoff(3))
+    ball = ag.RigidBody.sphere(0.018, mass=0.02)
+    ball = robot.add(ball, at=robot.ground, joint=ag.Free(), pose=pose((0.09, 0, 0)), name="ball")
+    for side in (1, -1):
+        finger = robot.add(rod, at=wrist.frame.offset_by((0, side * 0.0245, 0)))
+        robot.actuate(f"pull_{side}", ag.Tendon(finger, ag.parallel(y=-side * 0.004)))
+        robot.load(ag.Contact(finger, ball, friction=1.5, damping=2.0))
+    pull = lambda t: min(t / 0.02, 1.0)
+    held = ag.simulate(robot, duration=1.0, dt=1e-3, inputs={"height": 0.0, "pull_1": pull, "pull_-1": pull})
+    eq = ag.statics(robot, inputs={"height": 0.0, "pull_1": 1.0, "pull_-1": 1.0}, start=held)
+    for height in (0.1, -0.02):
+        there = ag.statics(robot, inputs={"height": height, "pull_1": 1.0, "pull_-1": 1.0}, start=eq)
+        for frame in (ball.frame, finger.tip):
+            np.testing.assert_allclose(there.position(frame) - eq.position(frame), (0, 0, height), atol=1e-7)
+
+
 @pytest.mark.parametrize("mu", [0.0, 0.3])
 def test_statics_takes_no_driven_part_through_another(mu):
     """A paddle pushes a ball on a spring away; with friction it had gone through it."""

@@ -34,7 +34,7 @@ STEPS = 400
 FARTHEST = 0.5  # [rad, or lengths of the robot] in one step, for each root of the number of parts
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 AT_REST = 1e-7  # of a step
-PIECE, SLOWLY = 0.005, 0.6  # [rad, or lengths] that what is told to move moves in one step, and its dt, of that time
+PIECE, TURN, SLOWLY = 0.005, 5e-4, 0.6  # lengths, and [rad], that what is told moves in one step; its dt, of that time
 LEAST = 1e-3  # of such a piece
 GRAVITY = 9.81  # [m/s^2] for a first step; any other would do
 
@@ -86,21 +86,26 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
 def carry(system: Model, path: LoadPath, q: Floats, lam: Floats) -> tuple[Floats, Floats, float]:
     """(q, multipliers, part of the way) where a robot gets to whose told parts move slowly from q along a path.
 
-    Friction feels how they move, and takes along what holds. Inertia is a hundredth of the weight at most.
+    Friction feels how they move, and takes along what holds. Inertia is a hundredth of the weight or so.
     """
     s, run, n = scratch(system), runner(system), system.size
     loads, at = path.at(1.0), int(path.table.loads.at[MOTION])
     now, dt = float(loads.row[TIME]), SLOWLY * float(np.sqrt(system.layout.length / GRAVITY))
-    way = float(np.linalg.norm((drive(loads, q) - q) * system.tree.scale))
-    piece, far = min(1.0, PIECE / max(way, 1e-300)), FARTHEST * np.sqrt(len(system.layout.parts))
+    most = np.full(n, PIECE)  # what turns drifts inwards by half the angle of a step, for each radian
+    for layout in system.layout.parts:
+        most[layout.joint] = np.where(layout.part.joint.turns, TURN, PIECE)
+    pieces = float(np.max(np.abs(drive(loads, q) - q) * system.tree.scale / most))
+    piece, far = 1.0 / max(pieces, 1.0), FARTHEST * np.sqrt(len(system.layout.parts))
     none, empty, out = np.zeros(0, np.int64), np.zeros((1, 0)), stored(1, n, system.rows)
-    begin, gone, step = q.copy(), 0.0, piece
+    begin, rate, gone, step, last = q.copy(), np.zeros(n), 0.0, piece, piece
     while gone < 1.0 and step > LEAST * piece:
         ahead, multipliers = min(1.0, gone + step), lam.copy()
         loads = path.at(ahead)
         moved = drive(loads, q)[loads.driven] - q[loads.driven]
         loads.row[at + 1 : at + 3 * len(loads.driven) : 3] = moved / dt
-        trial = State(q.copy(), np.zeros(n), np.zeros(n), np.zeros(n), multipliers)
+        trial = State(
+            q.copy(), (ahead - gone) / last * rate, np.zeros(n), np.zeros(n), multipliers
+        )  # goes on as it went
         s.memory[USABLE] = 0.0
         _, status = run(
             system.tree, system.workspace, s, loads, none, empty, EULER, tuple(ONCE._replace(t0=now - dt, dt=dt)), False,
@@ -110,7 +115,8 @@ def carry(system: Model, path: LoadPath, q: Floats, lam: Floats) -> tuple[Floats
         if status != CONVERGED or not reached:
             step *= 0.5
             continue
-        q, lam, gone, step = trial.q.copy(), multipliers, ahead, min(1.5 * step, piece)
+        q, lam, rate, last, gone = trial.q.copy(), multipliers, trial.v.copy(), ahead - gone, ahead
+        step = min(2.0 * step, piece)
     loads = path.at(1.0)
     loads.row[DT], loads.row[TIME] = 0.0, now
     return (q if gone > 0.0 else begin), lam, gone

@@ -240,7 +240,10 @@ REFUSED = {
         lambda: ag.simulate(robot(), duration=0.1, dt=0.1, start=swing(bare(strains=ag.Strains(bend_y=2)))),
         ["start", "the motion of a robot with other coordinates"],
     ),
-    "statics(start=run)": (lambda: ag.statics(robot(), start=swing(robot())), ["start", "run.q[-1]"]),
+    "statics(start=motion of another robot)": (
+        lambda: ag.statics(robot(), start=swing(bare(strains=ag.Strains(bend_y=2)))),
+        ["start", "the motion of a robot with other coordinates"],
+    ),
     "statics(result)": (lambda: ag.statics(ag.statics(bare())), ["robot", ".robot"]),
     "an input of X": (
         lambda: ag.statics(robot(), inputs={"pull": ag.Expression("2 * X")}),

@@ -181,7 +181,7 @@ def _start_of(system: Model, start: Equilibrium | Trajectory | ArrayLike | None)
     """Coordinates (n,) to start from."""
     if isinstance(start, Equilibrium | Trajectory):
         refuse_other_start(system, start)
-        start = start.stored.q[-1]
+        return system.vector(start.stored.q[-1], "start")
     return system.vector(start, "start")
 
 

@@ -203,11 +203,23 @@ def test_what_files_of_abaqus_include_lies_beside_them(tmp_path):
     mesh = abaqus(tmp_path, "*NODE, INPUT=nodes.txt\n" + tets)
     assert np.allclose(mesh.points, BODY.points)
     (tmp_path / "below").mkdir()
-    for name in ("../nodes.txt", "none.txt", "bar.inp"):
+    for name in ("../nodes.txt", "none.txt"):
         with pytest.raises(ag.DescriptionError, match="must be a file beside it or below"):
             abaqus(tmp_path / "below", f"*INCLUDE, INPUT={name}\n" + tets)
+    (tmp_path / "round.txt").write_text("*INCLUDE, INPUT=again.txt\n")
+    (tmp_path / "again.txt").write_text("*INCLUDE, INPUT=round.txt\n")
+    for name in ("bar.inp", "round.txt"):
+        with pytest.raises(ag.DescriptionError, match="more than once"):
+            abaqus(tmp_path, f"*INCLUDE, INPUT={name}\n" + tets)
     with pytest.raises(ag.DescriptionError, match=r"\*NGEN makes or moves points by a rule"):
         abaqus(tmp_path, f"*NODE\n{rows(BODY.points.tolist()[:8])}*NGEN\n1, 16, 1\n" + tets)
+
+
+def test_sets_of_abaqus_that_name_others_twice_do_not_unfold(tmp_path):
+    text = f"*NODE\n{rows(BODY.points.tolist())}*ELEMENT, TYPE=C3D4, ELSET=S0\n{rows((BODY.tets + 1).tolist())}"
+    text += "".join(f"*ELSET, ELSET=S{k + 1}\nS{k}, S{k}\n" for k in range(60))  # 2^60 elements, each again and again
+    mesh = abaqus(tmp_path, text)
+    assert mesh.regions["S60"].tolist() == list(range(len(BODY.tets)))
 
 
 def test_solid_cells_that_are_left_out_are_told(tmp_path):

@@ -59,8 +59,11 @@ class _File:
         self.nsets: dict[tuple[str, str], Group] = {}
         self.elsets: dict[tuple[str, str], Group] = {}
         self.surfaces: dict[tuple[str, str], Group] = {}
-        self.at, self.placing = "", ""
-        for word, options, rows in _keywords(_lines(file, file.parent.resolve())):
+        self._known: dict[
+            int, list[Any]
+        ] = {}  # what is in sets: those that name others twice, again and again, stay short
+        self.at = ""
+        for word, options, rows in _keywords(_lines(file, file.parent.resolve(), [])):
             if word in MAKERS:
                 raise DescriptionError(f"*{word} makes or moves points by a rule, which is not read: write them out.")
             method = getattr(self, "_" + word.replace(" ", "_").lower(), None)
@@ -154,7 +157,12 @@ class _File:
     # What was meant --------------------------------------------------------------------------------------------------
 
     def of(self, groups: dict[tuple[str, str], Group], group: Group, seen: tuple[Group, ...] = ()) -> list[Any]:
-        """Nodes, or elements, of a set, with those of the sets that it names."""
+        """Nodes, or elements, of a set, with those of the sets that it names; each of them once."""
+        if id(group) not in self._known:
+            self._known[id(group)] = list(dict.fromkeys(self._found(groups, group, seen)))
+        return self._known[id(group)]
+
+    def _found(self, groups: dict[tuple[str, str], Group], group: Group, seen: tuple[Group, ...]) -> list[Any]:
         found: list[Any] = []
         elements = groups is self.elsets
         for scope, member in group.members:
@@ -282,8 +290,12 @@ def _kind(name: str) -> str | None:
     return FLATS.get(flat[1]) if flat else None
 
 
-def _lines(file: Path, folder: Path) -> Iterator[str]:
-    """Lines that are no comments, with those of files that are included, which must lie beside it or below."""
+def _lines(file: Path, folder: Path, read: list[Path]) -> Iterator[str]:
+    """Lines that are no comments, with those of files that are included, which must lie beside it or below.
+
+    The list of what was read gets this file: none is included twice, so that few files cannot unfold without end.
+    """
+    read.append(file.resolve())
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("**") or not line.strip():
             continue
@@ -292,11 +304,13 @@ def _lines(file: Path, folder: Path) -> Iterator[str]:
             yield line
             continue
         other = (folder / found[2].strip().strip('"')).resolve()
-        if not other.is_relative_to(folder) or other == file.resolve() or not other.is_file():
+        if not other.is_relative_to(folder) or not other.is_file():
             raise DescriptionError(f"it includes {found[2].strip()!r}, which must be a file beside it or below.")
+        if other in read:
+            raise DescriptionError(f"it includes {found[2].strip()!r} more than once.")
         if found[1].upper() != "INCLUDE":
             yield line
-        yield from _lines(other, folder)
+        yield from _lines(other, folder, read)
 
 
 def _keywords(lines: Iterator[str]) -> Iterator[tuple[str, dict[str, str], list[list[str]]]]:

@@ -9,6 +9,7 @@ short wave.
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +40,9 @@ class Result:
     thrifty: Found
 
 
+@cache
 def robot_of(gait):
-    """The robot with a gait (amplitude, wavelength, period)."""
+    """The robot with a gait (amplitude, wavelength, period); each is described once, as both searches begin alike."""
     amplitude, wavelength, period = gait
     wave = ag.TravellingWave((0.4 * amplitude, 0.6 * amplitude / LENGTH), wavelength, period, ramp=(0.0, period))
     body = ag.EllipticProfile(
@@ -70,7 +72,7 @@ def batch(gaits):
     for period in sorted({float(g[2]) for g in gaits}):
         same = [k for k, g in enumerate(gaits) if g[2] == period]
         dt = period / STEPS
-        swum = ag.simulate_batch(robot_of, parameters=[gaits[k] for k in same], duration=BEATS * period, dt=dt)
+        swum = ag.simulate_batch(robot_of, parameters=[tuple(gaits[k]) for k in same], duration=BEATS * period, dt=dt)
         runs += list(zip(same, swum, strict=True))
     return [run for _, run in sorted(runs, key=lambda pair: pair[0])]
 

@@ -15,6 +15,7 @@ convergence (88), measured by bisection for a single shoot; ten shoots lower it 
 import sys
 import warnings
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -71,15 +72,25 @@ def shoot(case, dt, duration, **options):
     return shooting.simulate(robot, duration=duration, dt=dt, start=start, **options), handle
 
 
+@cache
+def let_go(case, modes):
+    """Model of the arm that is let go, its start, and the rod."""
+    robot, handle, force, held = arm(case, modes)
+    model = ag.Model(robot)
+    start = ag.statics(model, inputs=held)
+    if case == "soft":
+        force.force = (0.0, 0.0, 0.0)
+        model = ag.Model(robot)
+    return model, start, handle
+
+
 def core(case, dt, duration, modes):
     """Tip (time, 2) by the strain-mode core with the steps of shooting, the first of which has (1/2, 1)."""
-    robot, handle, force, held = arm(case, modes)
-    start = ag.statics(robot, inputs=held)
-    force.force = (0.0, 0.0, 0.0)
+    model, start, handle = let_go(case, modes)
     options = {"tolerance": 1e-10, "smooth_start": False}
-    first = ag.simulate(robot, duration=dt, dt=dt, start=start, method=ag.Newmark(0.5, 1.0), **options)
+    first = ag.simulate(model, duration=dt, dt=dt, start=start, method=ag.Newmark(0.5, 1.0), **options)
     with warnings.catch_warnings(action="ignore", category=ag.AnguillaWarning):  # errors of the steps are those of both
-        then = ag.simulate(robot, duration=duration - dt, dt=dt, start=first, method=ag.Newmark(), **options)
+        then = ag.simulate(model, duration=duration - dt, dt=dt, start=first, method=ag.Newmark(), **options)
     return np.vstack([first.position(handle.tip)[:1], then.position(handle.tip)])[:, :2]
 
 

@@ -24,9 +24,13 @@ $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with the venv module is needed; name it with: make PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv --clear .venv
 
-$(READY): pyproject.toml | $(BIN)/pip
-	@echo "Installing anguilla and its development tools into .venv"
-	@$(PIP) -e '.[dev]'
+# Kernels are compiled while the tools are installed; if that fails, the tests compile them.
+$(READY): pyproject.toml | $(BIN)/pip $(DEMO_READY)
+	@echo "Installing anguilla's development tools into .venv, and compiling kernels meanwhile"
+	@$(BIN)/anguilla --help >/dev/null
+	@ANGUILLA_COMPILERS=1 $(BIN)/python packaging/compile.py core contact & compiling=$$!; \
+	$(PIP) -e '.[dev]' || { kill $$compiling; exit 1; }; \
+	ANGUILLA_COMPILERS=1 $(BIN)/python packaging/compile.py volumes contact core; wait $$compiling; true
 	@touch $@ $(DEMO_READY)
 
 $(DEMO_READY): pyproject.toml | $(BIN)/pip

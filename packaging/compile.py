@@ -1,6 +1,6 @@
 """Compile kernels that most robots share, into ANGUILLA_CACHE: `core`, `contact` or `volumes`.
 
-Continuous integration does it before the tests, `make wheel` for the wheel.
+`make setup` does it while tools are installed, `make wheel` for the wheel.
 """
 
 import sys

@@ -23,6 +23,8 @@ def keep_spare(result: Any, path: Path) -> None:
     """Let a file stand in for a result."""
     if path.exists():
         _SPARES[path.absolute()] = spare = weakref.finalize(result, _remove, path.absolute(), os.getpid())
+        # not as soon as an error drops it, such as Ctrl-C while it is saved: the garbage collector comes later
+        vars(result)["_itself"] = result
         spare.atexit = False
 
 

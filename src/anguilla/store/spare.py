@@ -24,7 +24,7 @@ def keep_spare(result: Any, path: Path) -> None:
     if path.exists():
         _SPARES[path.absolute()] = spare = weakref.finalize(result, _remove, path.absolute(), os.getpid())
         # not as soon as an error drops it, such as Ctrl-C while it is saved: the garbage collector comes later
-        vars(result)["_itself"] = result
+        vars(result)["kept_by"] = result
         spare.atexit = False
 
 

@@ -115,6 +115,31 @@ def test_accelerations_balance_every_state(monkeypatch):
     assert run.twist(bob.frame).shape == (151, 6)
 
 
+@pytest.mark.parametrize("every", [1, 4])
+def test_functions_of_inputs_are_asked_at_each_step_only(every, tmp_path):
+    asked = []
+
+    def pull(t):
+        asked.append(t)
+        return float(np.sin(20.0 * t))
+
+    robot = ag.Robot("arm")
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), RUBBER, ag.kirchhoff(2), intervals=4), at=robot.ground)
+    robot.actuate("still", ag.Tendon(arm, ag.parallel(y=0.008)))
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=-0.008)))
+    with pytest.warns(ag.AnguillaWarning, match="slack"):
+        run = ag.simulate(robot, duration=0.4, dt=0.005, every=every, inputs={"still": 0.2, "pull": pull})
+    count = len(asked)
+    run[2:9].save(tmp_path / "part.nc")
+    saved = ag.load(run.save(tmp_path / "run.nc"))
+    assert len(asked) == count
+    whole = np.sin(20.0 * run.t)
+    for some, pulled in ((run, whole), (run[2:9], whole[2:9]), (saved, whole)):
+        np.testing.assert_array_equal([some.inputs_at_states["pull"](t) for t in some.t], pulled)
+        np.testing.assert_array_equal(some.tension("pull"), np.maximum(pulled, 0.0))
+        np.testing.assert_array_equal(some.tension("still"), 0.2)
+
+
 def test_tendons_give_the_power_that_their_lines_take():
     robot = ag.Robot("arm")
     rods = [robot.add(ag.Rod(0.2, ag.Circle(0.01), RUBBER, ag.kirchhoff(2), intervals=3), at=robot.ground)]

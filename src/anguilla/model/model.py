@@ -55,6 +55,7 @@ class LoadTable:
         table: (nt, w) their values.
         times: (nt,) [s].
         system: the system they act on.
+        given: (nt or 1, actuators) inputs as they were given, also where tendons are slack; None where that is not known.
 
     """
 
@@ -63,6 +64,7 @@ class LoadTable:
     table: Floats
     times: Floats
     system: Model
+    given: Floats | None = None
 
     @property
     def forces(self) -> Ints:
@@ -475,9 +477,11 @@ class Model:
         column: list[Ints] = []
         table: list[Floats] = []
         pieces: list[tuple[int, Floats]] = []
+        given = None
         if inputs or self.robot.has_inputs:
-            tensions = self._tensions(times, inputs)
+            given = tensions = self._tensions(times, inputs)
             if inputs and (tensions < 0.0).any():
+                tensions = given.copy()
                 self._slacken(tensions, times, inputs, pulling)
             pieces.append((int(self._empty.at[INPUT]), tensions))
         if not self._constant:
@@ -492,7 +496,7 @@ class Model:
         row[TIME] = times[0]
         columns = np.concatenate(column) if column else np.zeros(0, np.int64)
         values = np.ascontiguousarray(np.concatenate(table, axis=1)) if table else np.zeros((len(times), 0))
-        return LoadTable(self.desk().loads._replace(row=row), columns, values, times, self)
+        return LoadTable(self.desk().loads._replace(row=row), columns, values, times, self, given)
 
     def loads_like(self, table: LoadTable) -> Loads | None:
         """The loads of a twin with the same signals at the first time of a table; None if it has others.

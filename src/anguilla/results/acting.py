@@ -9,6 +9,7 @@ import numpy as np
 
 from anguilla.describe import Closure, Load, Part
 from anguilla.errors import DescriptionError
+from anguilla.interact.kernels.table import INPUT
 from anguilla.mechanics.tree import N_R, Floats
 from anguilla.model.model import Model
 from anguilla.results.base import Computed
@@ -79,7 +80,19 @@ class OfActions(Computed):
         names = list(self.system.robot.actuators)
         if actuator not in names:
             raise DescriptionError(f"there is no actuator {actuator!r}; there are: {', '.join(names) or 'none'}.")
-        return self._pick(self._found[0][:, names.index(actuator)])
+        k = names.index(actuator)
+        found = self._found[0] if self.system.blank.constraints.input_row[k] >= 0 else self._pulls
+        return self._pick(found[:, k])
+
+    @cached_property
+    def _pulls(self) -> Floats:
+        """Inputs (time, actuators) as they act: zero where a tendon is slack; lengths of those driven by length."""
+        table = self.system.loads(self._t, self.inputs_at_states)
+        first, count = int(table.loads.at[INPUT]), len(table.loads.tension)
+        pulls = np.tile(table.loads.row[first : first + count], (len(self._t), 1))
+        mine = (table.column >= first) & (table.column < first + count)
+        pulls[:, table.column[mine] - first] = table.table[:, mine]
+        return pulls
 
     def exerted(self, load: Load) -> Exerted:
         """What a load that depends on the motion (water, thruster, magnet, contact, user-written) exerts on the robot.

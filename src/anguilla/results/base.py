@@ -82,6 +82,8 @@ class Computed(Kept):
     _balance: Callable[[Floats, Floats, Floats, Floats | None, Inputs], Floats] | None = field(default=None, repr=False)
     # accelerations of the integrator, balanced to its tolerance
     _integrated: Floats | None = field(default=None, repr=False)
+    # inputs of the actuators (time, actuators) at the states, if the computation asked the functions for all of them
+    _given: Floats | None = field(default=None, repr=False)
     # of a part of a motion, where loads remember what was before: the whole motion, and which of its states these are
     _whole: tuple[Computed, Ints] | None = field(default=None, repr=False)
     # what loads remember at the first state, if that is not the start of the motion
@@ -107,9 +109,13 @@ class Computed(Kept):
     def inputs_at_states(self) -> Inputs:
         """The inputs, with the values at the states in place of functions, which are asked once."""
         found: dict[str, Any] = dict(self.inputs)
+        known = {} if self._given is None else dict(zip(self.system.robot.actuators, self._given.T, strict=True))
         for name, value in self.inputs.items():
             if callable(value) and not hasattr(value, "at_times"):
-                found[name] = AtStates(self._t, np.array([value(t) for t in self._t.tolist()], dtype=np.float64))
+                values = known.get(name)
+                if values is None:
+                    values = np.array([value(t) for t in self._t.tolist()], dtype=np.float64)
+                found[name] = AtStates(self._t, values)
         return found
 
     def acting(self) -> AbstractContextManager[None]:
@@ -163,7 +169,7 @@ class Computed(Kept):
 
     def _at(self, rows: Ints) -> dict[str, Any]:
         """Fields of the same result with some of its states only, in ascending order."""
-        names = ("_t", "_q", "_v", "_a", "_lam", "_integrated")
+        names = ("_t", "_q", "_v", "_a", "_lam", "_integrated", "_given")
         found: dict[str, Any] = {name: None if (x := getattr(self, name)) is None else x[rows] for name in names}
         if "_accelerations" in vars(self):
             found["_a"] = self._accelerations[rows]

@@ -19,10 +19,10 @@ from anguilla.model.model import Model
 from anguilla.model.tables import Tables
 from anguilla.results.blocks import Block, Evaluations, States, parts
 from anguilla.results.kinematics import TOO_COARSE, as_motion
-from anguilla.results.observe import S_X, SNAPSHOT, resultants
+from anguilla.results.observe import SNAPSHOT, in_section_axes, resultants
 from anguilla.results.reactions import NodeWrench, point_wrenches, points
 
-GAUSS_POINTS = 6  # per piece between requested sections: exact to degree 11
+GAUSS_POINTS = 4  # of each piece, which is at most an interval: exact to degree 7
 WET_POINTS = 8  # the same in water
 
 
@@ -90,18 +90,20 @@ def _carried(model: Model, rods: Sequence[RodHandle]) -> list[_Carried]:
 
 
 def _jumps(
-    model: Model, every: list[_Carried], block: Block, pushed: dict[int, list[NodeWrench]], k: int
+    model: Model, every: list[_Carried], block: Block, kept: dict[int, int], pushed: dict[int, list[NodeWrench]], k: int
 ) -> Iterator[tuple[float, Floats, Floats, Floats]]:
     """(X, origin, moment, force), inertia minus external, of point loads and of parts hanging on the k-th rod.
 
-    pushed: what else acts on single nodes.
+    kept: where the block keeps a node, if not at its number; pushed: what else acts on single nodes.
     """
     node, carried = block.node, every[k]
     for load, frame, i in carried.wrenches:
-        wrench = load.given_wrench(block.states.t, node[:, i, N_R : N_R + 9].reshape(-1, 3, 3))
-        yield frame.X, node[:, i, N_X : N_X + 3], -wrench[:, :3], -wrench[:, 3:]
+        own = node[:, kept.get(i, i)]
+        wrench = load.given_wrench(block.states.t, own[:, N_R : N_R + 9].reshape(-1, 3, 3))
+        yield frame.X, own[:, N_X : N_X + 3], -wrench[:, :3], -wrench[:, 3:]
     for child in carried.children:
-        own = node[:, model.layout.parts[child.index].entry]
+        entry = model.layout.parts[child.index].entry
+        own = node[:, kept.get(entry, entry)]
         yield child.parent.X, own[:, N_X : N_X + 3], own[:, N_M : N_M + 3], own[:, N_F : N_F + 3]
     for i, X in carried.places.items():
         for _, moment, force in pushed.get(i, ()):
@@ -261,26 +263,20 @@ def internal_wrenches(evaluations: Evaluations, rods: Sequence[RodHandle], X: Se
     along, carried = _along(model, rods, sorted_X, loads), _carried(model, rods)
     ends = np.cumsum([0, *map(len, X)])
     for at, jumps in _carrying(evaluations, carried, (SNAPSHOT + 6) * int(ends[-1]) + 6 * len(along.inertia)):
-        whole, moved = _beyond(model, along, states.some(at))
+        total, motion = _beyond(model, along, states.some(at))
         for k, (rod, places) in enumerate(zip(rods, sorted_X, strict=True)):
-            own = slice(int(ends[k]), int(ends[k + 1]))
-            total, motion = whole[:, own], moved[:, own]
+            own = total[:, ends[k] : ends[k + 1]]
             for place, origin, moment, force in jumps(k):
-                before = places <= place + 1e-12 * rod.length
-                total[:, before, :3] += (moment + np.cross(origin, force))[:, None]
-                total[:, before, 3:] += force[:, None]
-            section = _in_section_axes(total, motion)
+                before = np.searchsorted(places, place + 1e-12 * rod.length, side="right")
+                own[:, :before, :3] += (moment + np.cross(origin, force))[:, None]
+                own[:, :before, 3:] += force[:, None]
+        in_section_axes(total, motion)
+        for k, places in enumerate(sorted_X):
+            mine = slice(ends[k], ends[k + 1])
             for load in loads[k]:
-                section -= load.advected(places, as_motion(motion))
-            out[k][at, order[k]] = section
+                total[:, mine] -= load.advected(places, as_motion(motion[:, mine]))
+            out[k][at, order[k]] = total[:, mine]
     return out
-
-
-def _in_section_axes(total: Floats, motion: Floats) -> Floats:
-    """Minus moments about the world origin and forces (nb, m, 6), about sections that move so, and in their axes."""
-    total[:, :, :3] -= np.cross(motion[:, :, S_X : S_X + 3], total[:, :, 3:])
-    rotation = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
-    return -np.einsum("tmji,tmkj->tmki", rotation, total.reshape(*motion.shape[:2], 2, 3)).reshape(total.shape)
 
 
 def _carrying(
@@ -292,11 +288,17 @@ def _carrying(
             yield at, lambda _: ()
         return
     model, places = evaluations.model, {node for each in carried for node in each.places}
-    for block in evaluations.blocks(in_space=True):
+    nodes, kept = None, dict[int, int]()
+    if not places:  # a few nodes are enough
+        needed = {node for each in carried for _, _, node in each.wrenches}
+        needed |= {model.layout.parts[child.index].entry for each in carried for child in each.children}
+        nodes = np.array(sorted(needed), dtype=np.int64)
+        kept = {int(node): k for k, node in enumerate(nodes)}
+    for block in evaluations.blocks(nodes, in_space=True):
         pushed: dict[int, list[NodeWrench]] = {}
         for wrench in point_wrenches(model, block, places) if places else ():
             pushed.setdefault(wrench.node, []).append(wrench)
-        yield block.at, partial(_jumps, model, carried, block, pushed)
+        yield block.at, partial(_jumps, model, carried, block, kept, pushed)
 
 
 def _beyond(model: Model, along: _Along, states: States) -> tuple[Floats, Floats]:

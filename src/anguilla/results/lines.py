@@ -41,8 +41,8 @@ class _Stretch:
     """A line along a piece of a rod, at points (p,)."""
 
     number: int  # of the line
-    D: Floats  # (p, 3) place in the section [m]
-    slope: Floats  # (p, 3) its derivative by X
+    D: Floats  # (3, p) place in the section [m]
+    slope: Floats  # (3, p) its derivative by X
 
 
 @dataclass(frozen=True)
@@ -76,22 +76,21 @@ def _pieces(model: Model, names: Sequence[str]) -> list[_Piece]:
                 bases = {STRAIN_NAMES.index(k): basis(X / part.length) for k, basis in part.rod.strains.items()}
                 found[key] = _Piece(part, X, weights, bases, [])
             piece = found[key]
-            places = (np.array(x(piece.X), dtype=np.float64, order="C") for x in (routing.offset, routing.slope))
+            places = (np.array(x(piece.X).T, dtype=np.float64, order="C") for x in (routing.offset, routing.slope))
             piece.lines.append(_Stretch(number, *places))
     return list(found.values())
 
 
 @kernel
 def _add_lengths(strain, D, slope, weights, out):
-    """Add to out (nb,) the lengths of a line along a piece, of its strains (6, nb, p), places and slopes (p, 3)."""
+    """Add to out (nb,) the lengths of a line along a piece, of its strains (6, nb, p), places and slopes (3, p)."""
     for t in range(len(out)):
         total = 0.0
-        for i in range(len(weights)):
-            k = strain[0, t, i], strain[1, t, i], strain[2, t, i]
-            d = D[i, 0], D[i, 1], D[i, 2]
-            x = strain[3, t, i] + slope[i, 0] + k[1] * d[2] - k[2] * d[1]
-            y = strain[4, t, i] + slope[i, 1] + k[2] * d[0] - k[0] * d[2]
-            z = strain[5, t, i] + slope[i, 2] + k[0] * d[1] - k[1] * d[0]
+        k1, k2, k3, g1, g2, g3 = strain[0, t], strain[1, t], strain[2, t], strain[3, t], strain[4, t], strain[5, t]
+        for i in range(len(weights)):  # in step through all arrays: several points at a time
+            x = g1[i] + slope[0, i] + k2[i] * D[2, i] - k3[i] * D[1, i]
+            y = g2[i] + slope[1, i] + k3[i] * D[0, i] - k1[i] * D[2, i]
+            z = g3[i] + slope[2, i] + k1[i] * D[1, i] - k2[i] * D[0, i]
             total += weights[i] * math.sqrt(x * x + y * y + z * z)
         out[t] += total
 
@@ -178,20 +177,20 @@ def _direction(line: _Stretch, xi: Vector, count: int) -> tuple[Vector, Floats]:
 
     Offsets that vanish cost nothing.
     """
-    D, along = line.D, [xi[3 + k] + line.slope[:, k] for k in range(3)]
+    D, along = line.D, [xi[3 + k] + line.slope[k] for k in range(3)]
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
-        if np.any(D[:, j]):
-            along[k] = along[k] + xi[i] * D[:, j]
-        if np.any(D[:, i]):
-            along[k] = along[k] - xi[j] * D[:, i]
+        if np.any(D[j]):
+            along[k] = along[k] + xi[i] * D[j]
+        if np.any(D[i]):
+            along[k] = along[k] - xi[j] * D[i]
     stretch = np.sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2])
     return along, np.broadcast_to(stretch, (count, stretch.shape[1]))
 
 
 def _slopes(t: Vector, D: Floats) -> Vector:
     """Derivatives of the stretch by the six strains: D x t, then the direction t."""
-    turning = [D[:, (k + 1) % 3] * t[(k + 2) % 3] - D[:, (k + 2) % 3] * t[(k + 1) % 3] for k in range(3)]
+    turning = [D[(k + 1) % 3] * t[(k + 2) % 3] - D[(k + 2) % 3] * t[(k + 1) % 3] for k in range(3)]
     return turning + t
 
 

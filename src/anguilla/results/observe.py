@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anguilla.compiler.distant import entry
-from anguilla.compiler.jit import inline
+from anguilla.compiler.jit import inline, kernel
 from anguilla.interact.kernels.table import GRAVITY
 from anguilla.mechanics.motion import too_coarse
 from anguilla.mechanics.tree import N_A, N_AL, N_F, N_M, N_R, N_V, N_W, N_X
@@ -107,6 +107,30 @@ def resultants(tree, ws, points, inertia, loads, gravity, given, turning, q, v, 
             store3(out[t], s, 3, f)
             _keep(node, sections[s], motion[t, s])
     return coarse
+
+
+@kernel
+def take_places(motion, place, rotation, twist):
+    """Positions (nt, m, 3), rotations (nt, m, 9) and twists in their own axes (nt, m, 6) from motions (nt, m, SNAPSHOT)."""
+    for t in range(len(motion)):
+        for j in range(motion.shape[1]):
+            r = load9(motion[t], j, 0)
+            store3(place[t], j, 0, load3(motion[t], j, S_X))
+            for k in range(9):
+                rotation[t, j, k] = r[k]
+            store3(twist[t], j, 0, tmatvec(r, load3(motion[t], j, S_W)))
+            store3(twist[t], j, 3, tmatvec(r, load3(motion[t], j, S_V)))
+
+
+@kernel
+def in_section_axes(total, motion):
+    """Turn moments about the world origin and forces (nt, m, 6) into minus those about moving sections, in their axes."""
+    for t in range(len(total)):
+        for s in range(total.shape[1]):
+            r, x = load9(motion[t], s, 0), load3(motion[t], s, S_X)
+            m, f = load3(total[t], s, 0), load3(total[t], s, 3)
+            store3(total[t], s, 0, tmatvec(r, sub(cross(x, f), m)))
+            store3(total[t], s, 3, tmatvec(r, scale(-1.0, f)))
 
 
 @entry(descend)

@@ -14,7 +14,7 @@ from anguilla.mechanics.tree import Floats
 from anguilla.results.base import Computed, sections
 from anguilla.results.fields import control_torque, internal_wrench, internal_wrenches, strain_field
 from anguilla.results.kinematics import body_jacobian, node_motions, shift
-from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT
+from anguilla.results.observe import S_A, S_AL, S_V, S_W, S_X, SNAPSHOT, take_places
 
 __all__ = ["OfFrames", "OfRods"]
 
@@ -71,6 +71,14 @@ class OfFrames(Computed):
         """Angular acceleration [rad/s^2] and acceleration of the origin [m/s^2], world axes: (time, 6)."""
         assert S_A == S_AL + 3
         return self._pick(self._frame(frame, lambda motion: motion[:, S_AL : S_AL + 6], accelerations=True))
+
+    def placed(self, frames: list[Frame]) -> tuple[Floats, Floats, Floats]:
+        """Positions (time, m, 3) [m], axes as columns (time, m, 3, 3) and body twists (time, m, 6) of frames, at once."""
+        shape = len(self._t), len(frames)
+        place, rotation, twist = np.empty((*shape, 3)), np.empty((*shape, 9)), np.empty((*shape, 6))
+        for at, motion in self.motions(frames):
+            take_places(motion, place[at], rotation[at], twist[at])
+        return place, rotation.reshape(*shape, 3, 3), twist
 
     def jacobian(self, frame: Frame) -> Floats:
         """Body Jacobian of a frame, twist = J v: (time, 6, n)."""

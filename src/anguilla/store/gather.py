@@ -86,13 +86,7 @@ def _frames(robot: Robot) -> list[Frame]:
 
 def _add_frames(record: Record, states: Any, robot: Robot) -> None:
     frames = _frames(robot)
-    shape = len(states.stored.t), len(frames)
-    place, rotation, twist = np.zeros((*shape, 3)), np.zeros((*shape, 3, 3)), np.zeros((*shape, 6))
-    for at, motion in states.motions(frames):
-        turn = motion[:, :, :9].reshape(*motion.shape[:2], 3, 3)
-        place[at], rotation[at] = motion[:, :, 9:12], turn
-        speeds = motion[:, :, 12:18].reshape(*motion.shape[:2], 2, 3)
-        twist[at] = (speeds @ turn).reshape(*motion.shape[:2], 6)
+    place, rotation, twist = states.placed(frames)
     record.add("frame", ("frame",), np.array([f.label for f in frames], dtype=object), "", "labels of the frames")
     record.add("axis", ("axis",), np.array(list("xyz"), dtype=object))
     record.add("component", ("component",), np.array(TWIST, dtype=object))
@@ -113,17 +107,24 @@ def _add_fields(record: Record, states: Any, robot: Robot) -> None:
     record.add("section", ("section",), np.array(labels, dtype=object), "", "labels of the sections of the rods")
     record.add("section_place", ("section",), np.concatenate(places), "m", "rest arc lengths of the sections")
 
-    at_sections = [np.reshape(states.strain(rod, X), (-1, SECTIONS, 6)) for rod, X in zip(rods, places, strict=True)]
-    dimensions, strain = ("time", "section", "axis"), np.concatenate(at_sections, axis=1)
-    record.add("curvature", dimensions, strain[..., :3], "rad/m", "twist and bending of the rods, section axes")
-    record.add("stretch", dimensions, strain[..., 3:], "1", "stretch (1 at rest) and shear of the rods, section axes")
+    shape = len(states.stored.t), len(labels), 3
+    dimensions, (bent, stretched) = ("time", "section", "axis"), np.empty((2, *shape))
+    for k, (rod, along) in enumerate(zip(rods, places, strict=True)):
+        strain, own = np.reshape(states.strain(rod, along), (-1, SECTIONS, 6)), slice(k * SECTIONS, (k + 1) * SECTIONS)
+        bent[:, own], stretched[:, own] = strain[..., :3], strain[..., 3:]
+    record.add("curvature", dimensions, bent, "rad/m", "twist and bending of the rods, section axes")
+    record.add("stretch", dimensions, stretched, "1", "stretch (1 at rest) and shear of the rods, section axes")
     try:
-        wrench = np.concatenate(states.wrenches(rods, places), axis=1)
+        wrenches = states.wrenches(rods, places)
     except AnguillaError as error:
         record.facts["no_internal_forces"] = str(error)
         return
-    record.add("internal_moment", dimensions, wrench[..., :3], "N m", "internal moment of the rods, section axes")
-    record.add("internal_force", dimensions, wrench[..., 3:], "N", "internal force of the rods, section axes")
+    moment, force = np.empty((2, *shape))
+    for k, wrench in enumerate(wrenches):
+        own = slice(k * SECTIONS, (k + 1) * SECTIONS)
+        moment[:, own], force[:, own] = wrench[..., :3], wrench[..., 3:]
+    record.add("internal_moment", dimensions, moment, "N m", "internal moment of the rods, section axes")
+    record.add("internal_force", dimensions, force, "N", "internal force of the rods, section axes")
 
 
 def _add_inputs(record: Record, states: Any, robot: Robot) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,17 @@ MARK = b"\nanguilla-sha256 "
 FILTERS = {1: "gzip", 2: "shuffle", 3: "checksum"}
 
 
-def seal(image: bytes) -> bytes:
+def seal(pieces: Iterable[bytes | memoryview]) -> bytes:
     """A hash of the bytes of a file, to stand behind them where HDF5 does not look; a program that changes it cuts it off."""
-    return MARK + hashlib.sha256(image).hexdigest().encode() + b"\n"
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return MARK + digest.hexdigest().encode() + b"\n"
 
 
 def sealed(image: bytes) -> bytes:
     """The bytes of a file with their seal."""
-    return image + seal(image)
+    return image + seal([image])
 
 
 def check_seal(path: Path) -> bool:
@@ -38,7 +42,7 @@ def check_seal(path: Path) -> bool:
 
     HDF5 may never end on damaged ones.
     """
-    tail = len(seal(b""))
+    tail = len(seal([]))
     size = path.stat().st_size - tail
     if size < 0:
         return False

@@ -13,12 +13,12 @@ import numpy as np
 from anguilla.compiler.interrupts import held_back
 from anguilla.errors import DescriptionError, require
 from anguilla.store.hdf5 import check_seal, check_sizes, seal
+from anguilla.store.image import Image
 from anguilla.store.record import Record
 from anguilla.store.whole import whole_file, write_bytes
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
-GROWTH = 1 << 22  # [bytes] by which a file in memory grows at least; more, and it is not moved as it grows
 NOT_A_VARIABLE = "This is a netCDF dimension but not a netCDF variable."
 MOST_TEXT = 200_000_000  # characters of a variable
 PATIENCE = 30.0  # [s] for a file without a seal, the start of a process included
@@ -30,21 +30,14 @@ PROBED, GAIN = 512, 0.6  # numbers, four times, packed to see whether an array g
 def write_netcdf(record: Record, target: Path) -> None:
     """Write a record, complete or not at all."""
     require("h5py", "files of results need", "netcdf")
-    with held_back():
-        image = _image(record)
-    with whole_file(target) as part:
-        write_bytes(part, image, seal(image))
-
-
-def _image(record: Record) -> bytes:
-    """The file in memory: HDF5 ends the process when it cannot write to a disk."""
     import h5py
 
-    room = max(GROWTH, sum(variable.values.nbytes for variable in record.variables.values()))
-    with h5py.File("in memory", "w", driver="core", backing_store=False, block_size=room, track_order=True) as image:
-        _fill(image, record)
-        image.flush()
-        return bytes(image.id.get_file_image())
+    image = Image(variable.values for variable in record.variables.values())
+    with held_back(), h5py.File(image, "w", track_order=True) as file:
+        _fill(file, record)
+    pieces = list(image.pieces())
+    with whole_file(target) as part:
+        write_bytes(part, *pieces, seal(pieces))
 
 
 def _fill(file: Any, record: Record) -> None:

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from anguilla.solve.steps.motion import OngoingMotion
 
 HEAVY = 1e30  # [1/s^2] so large that nothing but the mass is left of the tangent
-EXACT = 1e-12  # a correction this small, as a part of the accelerations, is the last
-NOISE = 1e-10  # larger corrections are never taken for round-off of a robot in earlier states
-SHRINK = 0.1  # a mass of earlier states serves as long as corrections shrink at least by this factor
+EXACT = 2e-13  # part of the accelerations; a correction is the last if the next one, as much smaller, is below it
+SHRINK = 0.1  # corrections by the mass of the state itself shrink at least by this factor, or they are round-off
+SERVES = 64  # states that a mass serves: one that has become too large in some direction would not see an error there
+PATIENCE = 6  # corrections of a state by the mass of an earlier one: a new one costs about as much as ten of them
 MOST = 30  # corrections of a state
 
 
@@ -48,38 +49,46 @@ def _mass(tree, ws, loads, s, n):
 
 
 @part
-def _correct(tree, ws, s, a):
-    """Correct accelerations by the residual they leave; returns squares of the sizes of correction and accelerations."""
-    large = len(tree.root) > 1
+def _accelerations(tree, ws, s, force, out):
+    """Accelerations out (n,) that forces (n,) give to the factorised mass; returns the product of both."""
+    large, product = len(tree.root) > 1, 0.0
+    for k in range(len(force)):
+        s.step[k] = force[k] if large else force[k] / tree.scale[k]
     if large:
         solve_correction(tree, ws, s)
     else:
-        for k in range(len(a)):
-            s.step[k] /= tree.scale[k]
         solve_factorised(s.matrix, s.pivot, s.step)
-    correction, whole = 0.0, 0.0
+    for k in range(len(force)):
+        out[k] = -HEAVY * s.step[k] if large else s.step[k] / tree.scale[k]
+        product += force[k] * out[k]
+    return product
+
+
+@part
+def _size(tree, a):
+    """Square of accelerations (n,) as angles and displacements."""
+    size = 0.0
     for k in range(len(a)):
-        change = -HEAVY * s.step[k] if large else s.step[k] / tree.scale[k]
-        a[k] -= change
-        correction += (tree.weight[k] * change) ** 2
-        whole += (tree.weight[k] * a[k]) ** 2
-    return correction, whole
+        size += (tree.weight[k] * a[k]) ** 2
+    return size
 
 
 @entry(residual, tangent)
-def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed):
+def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed, memory):
     """Find accelerations a (nt, n) of states q, v (nt, n), from guesses in a, or else from those of the state before.
 
     column (w,) are the places in loads.row that change with time, table (nt, w) their values at the times (nt,) [s]. The
-    residual is linear in a, so that the factorised mass of an earlier state corrects it until nothing is left; a new one is
-    only needed when the robot has moved far.
+    residual is linear in a: conjugate gradients find its zero, preconditioned by the factorised mass of an earlier state. A
+    new mass is only needed when the robot has moved far. What is left is weighed with the mass: where that is hardly any, as
+    of the twist of a straight rod, the last digits of the forces make large accelerations. memory (4, n).
 
     Returns the number of states done: less than all if the mass of the next one is singular.
     """
     n = q.shape[1]
     for b in range(len(tree.ball)):
         store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
-    usable, exact = False, EXACT
+    usable, mass = False, 0.0
+    force, change, way, there = memory[0], memory[1], memory[2], memory[3]
     for t in range(len(q)):
         for j in range(len(column)):
             loads.row[column[j]] = table[t, j]
@@ -87,22 +96,46 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed):
         if not guessed and t > 0:
             for k in range(n):
                 a[t, k] = a[t - 1, k]
-        fresh, before = False, math.inf
-        for _ in range(MOST):
-            residual(tree, ws, loads, q[t], v[t], a[t], s.d[n:], s.step)
+        fresh, left, usable = False, 0.0, usable and t % SERVES > 0
+        for tried in range(MOST):
             if not usable:
-                usable, fresh, before = _mass(tree, ws, loads, s, n), True, math.inf
+                there[:] = 0.0
+                residual(tree, ws, loads, q[t], v[t], there, s.d[n:], force)
+                usable, fresh, left = _mass(tree, ws, loads, s, n), True, 0.0
                 if not usable:
                     return t
-            correction, whole = _correct(tree, ws, s, a[t])
-            if not correction > exact * exact * whole:
+                whole = _accelerations(tree, ws, s, force, change)
+                for k in range(n):
+                    a[t, k] = -change[k]
+                size = _size(tree, a[t])
+                mass = whole / size if size > 0.0 else 0.0
+            before = left
+            if before == 0.0:  # the first look
+                residual(tree, ws, loads, q[t], v[t], a[t], s.d[n:], force)
+                left = _accelerations(tree, ws, s, force, change)
+                for k in range(n):
+                    way[k] = change[k]
+            else:
+                for k in range(n):
+                    there[k] = a[t, k] - way[k]
+                residual(tree, ws, loads, q[t], v[t], there, s.d[n:], s.step)
+                taken = 0.0  # product of the way and the force that it takes
+                for k in range(n):
+                    there[k] = force[k] - s.step[k]
+                    taken += way[k] * there[k]
+                share = before / taken if taken > 0.0 else 0.0
+                for k in range(n):
+                    a[t, k] -= share * way[k]
+                    force[k] -= share * there[k]
+                left = _accelerations(tree, ws, s, force, change)
+                for k in range(n):
+                    way[k] = change[k] + left / before * way[k]
+            size, share = _size(tree, a[t]), left / before if before > 0.0 else 1.0
+            if not share * left > EXACT * EXACT * mass * size or (fresh and before > 0.0 and share > SHRINK * SHRINK):
                 break
-            if correction > SHRINK * SHRINK * before:
-                if fresh:  # round-off
-                    exact = min(NOISE, 4.0 * math.sqrt(correction / whole))
-                    break
-                usable = False
-            before = correction
+            usable = fresh or tried < PATIENCE
+        for k in range(n):
+            a[t, k] -= change[k]
     return len(q)
 
 
@@ -119,10 +152,11 @@ def balance(motion: OngoingMotion, t: Floats, q: Floats, v: Floats, guess: Float
     user, kernel = model.user, balanced
     if user:
         kernel = interpreted(balanced, {"residual": user.residual, "tangent": user.tangent})
+    memory = np.zeros((4, model.size))
     for at in parts(len(t), model.size + len(model.blank.row)):
         table = motion.loads(t[at])
         fixed = model.tree, model.workspace, motion.memory, table.loads, table.column, table.table
-        done = at.start + kernel(*fixed, t[at], q[at], v[at], a[at], guess is not None)
+        done = at.start + kernel(*fixed, t[at], q[at], v[at], a[at], guess is not None, memory)
         if done < at.stop:
             raise SolverError(f"No acceleration balances the state at t = {t[done]:g} s: {EXPLANATION[SINGULAR]}.")
     return a

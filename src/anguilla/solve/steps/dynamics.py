@@ -17,6 +17,7 @@ from anguilla.describe.ports import Drive, followed
 from anguilla.describe.volumes import solvers_of
 from anguilla.errors import DescriptionError, SolverError, as_named, as_positive, as_steps, warn
 from anguilla.linear.choice import DENSE
+from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.base import of_states
@@ -183,7 +184,7 @@ def _moved(
     counters, ok = _counters(motion, done, settled_start), done == steps
     message = "reached the end" if ok else f"stopped at t = {done * dt:g} s: {motion.stopped or EXPLANATION[code]}"
     end = Status(ok, message, counters, time.perf_counter() - began)
-    result = _result(robot, motion, done // every + 1, end)
+    result = _result(robot, motion, done // every + 1, end, first, table, every)
     told = _judged(motion, result, dt, every, error is not None) if ok and judged else ""
     _conclude(motion, result, code, told, raise_on_failure)
     if checkpoint is not None and ok:  # last: an interruption before it leaves the checkpoint where it is
@@ -219,8 +220,13 @@ def _counters(m: OngoingMotion, done: int, settled: bool) -> dict[str, int]:
     return counters
 
 
-def _result(robot: Robot, m: OngoingMotion, count: int, end: Status) -> Trajectory:
-    """The first states that were stored; accelerations that they tell are found later."""
+def _result(
+    robot: Robot, m: OngoingMotion, count: int, end: Status, first: LoadTable, table: LoadTable | None, every: int
+) -> Trajectory:
+    """The first states that were stored; accelerations that they tell are found later.
+
+    first, table: loads at the start and after it.
+    """
     t, q, v, a, lam = m.taken(count)
     if m.scheme.mid < 1.0:
         m.drive(t, q, v)
@@ -229,7 +235,17 @@ def _result(robot: Robot, m: OngoingMotion, count: int, end: Status) -> Trajecto
     return of_states(Trajectory, dict(
         robot=robot, _system=m.system, status=end, _t=t, _q=q, _v=v, _a=None if lazily else a, _lam=lam, inputs=m.inputs,
         _balance=balance, _integrated=guess, _memory=m.held, _known=m.known, _opened=m.opened,
+        _given=None if table is None else _given(first, table, t, every),
     ))  # fmt: skip
+
+
+def _given(first: LoadTable, table: LoadTable, t: Floats, every: int) -> Floats | None:
+    """Inputs of the actuators (time, actuators) at the states that were stored, if the loads were sampled there."""
+    at_states = slice(every - 1, every * (len(t) - 1), every)
+    if first.given is None or table.given is None or not np.array_equal(table.times[at_states], t[1:]):
+        return None
+    given = np.broadcast_to(table.given, (len(table.times), table.given.shape[1]))
+    return np.concatenate([first.given, given[at_states]])
 
 
 def _judged(m: OngoingMotion, result: Trajectory, dt: float, every: int, controlled: bool) -> str:

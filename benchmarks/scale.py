@@ -257,8 +257,6 @@ def summed(lines: list[dict]) -> dict:
         return next(line for line in lines if "failure" in line)
     seconds = [value for line in lines for value in line["seconds"]]
     whole = [line[key] for line in lines for key in ("whole", "whole_seconds") if key in line]
-    if not whole and lines[0]["peer"] == "anguilla":  # the cases of contact time whole calls only
-        whole = seconds
     return {
         **lines[0],
         "best": min(seconds),

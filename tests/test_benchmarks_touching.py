@@ -43,8 +43,9 @@ def test_ratios_are_those_at_equal_error():
         {"error": 0.01, "seconds": [0.5, 0.4]},
         {"error": 0.001, "seconds": [2.0]},
     ]
-    assert touching.ratio({"error": 0.015, "seconds": [8.0, 9.0]}, mine) == 20.0
-    assert touching.ratio({"error": 0.0001, "seconds": [8.0]}, mine) is None
+    loop = touching.TIMES["times_anguilla"]
+    assert touching.ratio({"error": 0.015, "seconds": [8.0, 9.0]}, mine, loop) == 20.0
+    assert touching.ratio({"error": 0.0001, "seconds": [8.0]}, mine, loop) is None
 
 
 def test_the_table_has_a_row_for_each_run():
@@ -54,10 +55,18 @@ def test_the_table_has_a_row_for_each_run():
         "settings": {"modes": 4, "tolerance": None},
         "error": 0.04,
         "seconds": [0.1],
+        "whole_seconds": 0.2,
     }
-    other = mine | {"peer": "pyelastica", "settings": {"elements": 50}, "seconds": [2.5, 2.4], "times_anguilla": 24.0}
+    other = mine | {
+        "peer": "pyelastica",
+        "settings": {"elements": 50},
+        "seconds": [2.5, 2.4],
+        "whole_seconds": 2.6,
+        "times_anguilla": 24.0,
+        "whole_times_anguilla": 13.0,
+    }
     failed = {"case": "knot", "peer": "pyelastica", "settings": {"elements": 100}, "failure": "it blew up"}
     rows = touching.table([mine, other, failed]).splitlines()[2:]
-    assert rows[0] == "| snake | anguilla | modes 4 | 4.00 % | 0.1 |  |"
-    assert rows[1] == "| snake | pyelastica | elements 50 | 4.00 % | 2.4 | 24x |"
-    assert rows[2] == "| knot | pyelastica | elements 100 | it blew up |  |  |"
+    assert rows[0] == "| snake | anguilla | modes 4 | 4.00 % | 0.1 | 0.2 |  |  |"
+    assert rows[1] == "| snake | pyelastica | elements 50 | 4.00 % | 2.4 | 2.6 | 24x | 13x |"
+    assert rows[2] == "| knot | pyelastica | elements 100 | it blew up |  |  |  |  |"

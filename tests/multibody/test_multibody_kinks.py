@@ -5,6 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import anguilla as ag
+from anguilla.solve.steps.kinks import kinked
 
 TIMES = np.arange(0.0, 0.7, 0.02)
 
@@ -52,3 +53,20 @@ def test_a_ramp_that_stops_is_not_told():
     rod = robot.add(ag.Rod(0.3, ag.Circle(0.006), material, ag.extensible_kirchhoff(3)), at=robot.ground)
     robot.close(robot.ground, rod.tip, joint=ag.Spherical(), pose=lambda t: (0.3, 0.1 * min(t, 0.05), 0.0))
     assert ag.simulate(robot, duration=0.1, dt=1e-3).status.success
+
+
+def test_a_smooth_turn_by_a_radian_a_step_is_no_kink_and_a_jerky_one_is():
+    """Entries of its matrices jump as those of a kinked motion do; its angle per step does not."""
+    t = np.linspace(0.0, 1.02, 52)
+
+    def told(angle):
+        robot = ag.Robot("turned", gravity=(0, 0, 0))
+        rod = robot.add(ag.Rod(1.0, ag.Circle(0.01), ag.Material(2.5e6, 1000), ag.kirchhoff(3)), at=robot.ground)
+        turn = lambda s: ag.lie.pose(ag.lie.rotation((1, 0, 0), float(angle(s))), (0.97, 0, 0))
+        robot.close(robot.ground, rod.tip, pose=turn, name="hand")
+        model = ag.Model(robot)
+        return kinked(model, model.loads(t), ag.Newmark().coefficients, 0.02)
+
+    assert told(lambda s: 50.0 * min(s, 1.0) ** 3 * (10.0 - 15.0 * min(s, 1.0) + 6.0 * min(s, 1.0) ** 2)) == ""
+    corners = np.interp(t, t[::3], 50.0 * t[::3] ** 2)
+    assert "What hand of 'turned' should follow has kinks" in told(lambda s: np.interp(s, t, corners))

@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import runpy
@@ -111,3 +112,36 @@ def test_a_page_is_opened_for_a_person_before_a_screen(monkeypatch):
     open_page("d", None)
     open_page("e", False)
     assert opened == ["b", "d"]
+
+
+ARM = """
+anguilla: 1
+name: arm
+parts:
+  arm:
+    rod:
+      length: 0.4
+      section: {{type: circle, radius: 0.01}}
+      material: {{young: 1e6, poisson: 0.45, density: {density}, damping: 0.005}}
+      strains: {{type: reissner, modes: 2}}
+    at: ground
+simulate: {{duration: 1.0, dt: 0.005}}
+"""
+
+
+def test_warnings_are_notes_said_once(tmp_path, capsys):
+    """Without the line of code where they arose; what is told of the motion's quality is not told twice."""
+    path = tmp_path / "arm.yaml"
+    path.write_text(ARM.format(density=1000))
+    assert main(["simulate", str(path)]) == 0
+    said = capsys.readouterr()
+    assert said.err == "" and said.out.count("has too few modes") == 1
+    path.write_text(ARM.format(density=1.0))  # [g/cm^3]
+    for command in ("statics", "simulate"):
+        assert main([command, str(path)]) == 0
+        lines = capsys.readouterr().err.splitlines()
+        assert len([line for line in lines if "density" in line]) == 1, lines
+        assert all(line.startswith("note: ") for line in lines), lines
+    assert main(["statics", str(path), "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "" and [note for note in json.loads(said.out)["notes"] if "density" in note]

@@ -55,7 +55,7 @@ def test_contact_refuses():
         ((arm, FLOOR, 1e3), {"radius": -1.0}, "Contact.radius must be"),
         ((hand, FLOOR, 1e3), {"radius": 0.1}, "the radius is for rods and frames; body 'hand' has a shape"),
         ((bare, FLOOR, 1e3), {}, "'bare' has no shape: name frames instead"),
-        ((wheel, FLOOR, 1e3), {}, "'wheel' has the shape of a cylinder: name frames instead"),
+        ((wheel, FLOOR, 1e3), {}, "'wheel' has the shape of a cylinder shorter than wide: name frames instead"),
         (
             (arm, ag.Sphere((0, 0, 0), 0.005, inside=True), 1e3),
             {},

@@ -141,3 +141,42 @@ def test_scales_and_rolling_that_make_no_sense_are_refused():
         ag.Contact(snake.tip, ag.HalfSpace(), 1e4, rolling=1e-3)
     with pytest.raises(ag.DescriptionError, match="three"):
         robot.load(ag.Contact(snake, slab, friction=(0.1, 0.2)))
+
+
+@pytest.mark.parametrize("length", [0.05, 0.04])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_cylinder_rolls_down_a_slope_on_balls_that_fill_it(length, fixed):
+    """By 2/3 g sin(angle), and it does not hop. Between parts friction acts on the floor, which is nearer to its axis."""
+    radius, angle, gravity = 0.02, np.radians(3.0), 9.81
+    robot = ag.Robot("rolling", gravity=(gravity * np.sin(angle), 0, -gravity * np.cos(angle)))
+    across = ag.lie.pose(ag.lie.rotation((0, 0, 1), 0.5 * np.pi), (0, 0, radius))
+    body = ag.RigidBody.cylinder(radius, length, mass=0.2)
+    can = robot.add(body, at=robot.ground, joint=ag.Free(), pose=across, name="can")
+    floor = ag.HalfSpace() if fixed else robot.add(ag.HalfSpace(), at=robot.ground, name="floor")
+    robot.load(ag.Contact(can, floor, 1e6, friction=0.8, damping=1.0))
+    run = ag.simulate(robot, duration=0.5, dt=5e-4)
+    place = run.position(can.frame)
+    depth = radius - place[:, 2]
+    lever = radius if fixed else radius - np.mean(depth)
+    way = 0.5 * gravity * np.sin(angle) / (1.0 + 0.5 * (radius / lever) ** 2) * 0.5**2
+    assert place[-1, 0] == pytest.approx(way, rel=1e-4)
+    assert abs(place[-1, 1]) < 1e-9 and 0.0 <= depth.min() and depth.max() < 4e-3 * radius
+
+
+def test_a_cylinder_still_stands_on_its_rim_and_leans_on_its_balls():
+    """Upright all points of its lower rim bear it, as do the ball behind them; a long one on its side all its balls."""
+    radius, length, mass, stiffness = 0.02, 0.1, 0.2, 1e5
+    for axis, bearing in (
+        ((0, 1, 0), 13),
+        ((0, 0, 1), 4),
+    ):  # turned about it by a right angle; x is the axis of the body
+        robot = ag.Robot("standing")
+        up = 0.5 * length if bearing == 13 else radius
+        pose = ag.lie.pose(ag.lie.rotation(axis, 0.5 * np.pi), (0, 0, up))
+        body = ag.RigidBody.cylinder(radius, length, mass=mass)
+        can = robot.add(body, at=robot.ground, joint=ag.Free(), pose=pose, name="can")
+        floor = robot.add(ag.HalfSpace(), at=robot.ground, name="floor")
+        robot.load(ag.Contact(can, floor, stiffness, friction=0.5, damping=10.0, smooth=1e-9))
+        run = ag.simulate(robot, duration=0.5, dt=1e-3)
+        sunk = up - run.position(can.frame)[-1, 2]
+        assert sunk == pytest.approx(mass * 9.81 / (bearing * stiffness), rel=1e-2)

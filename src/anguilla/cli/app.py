@@ -7,7 +7,9 @@ import json
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +43,7 @@ from anguilla.cli.common import (
     Output,
     package_version,
 )
-from anguilla.errors import AnguillaError, DescriptionError, MissingPackageError
+from anguilla.errors import AnguillaError, AnguillaWarning, DescriptionError, MissingPackageError
 from anguilla.store.spare import leave_spares
 
 __all__ = ["app", "main"]
@@ -98,16 +100,29 @@ def about(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    Output.machine, Output.folder = False, None
+    Output.machine, Output.folder, Output.said = False, None, []
     code, before = INTERRUPTED, sys.unraisablehook
     sys.unraisablehook = lambda lost: _press_again(lost, before)
     try:
-        code = _run(argv)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", AnguillaWarning)
+            warnings.showwarning = partial(_noted, warnings.showwarning)
+            code = _run(argv)
     finally:
         sys.unraisablehook = before
         if code != DONE:
             leave_spares()
     return code
+
+
+def _noted(otherwise: Callable[..., None], message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """Our warnings are notes, each once: where in the code they arose says nothing to people at a command line."""
+    if not issubclass(category, AnguillaWarning):
+        otherwise(message, category, *where)
+    elif str(message) not in Output.said:
+        Output.said.append(str(message))
+        if not Output.machine:
+            print(f"note: {message}", file=sys.stderr)
 
 
 def _press_again(lost: Any, otherwise: Callable[[Any], Any]) -> None:

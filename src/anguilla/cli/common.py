@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -61,8 +61,9 @@ EXAMPLES = {
 class Output:
     """Prints for people, or gathers one JSON object for machines."""
 
-    machine = False
-    folder: Path | None = None  # where files that robot files name may lie
+    machine: ClassVar[bool] = False
+    folder: ClassVar[Path | None] = None  # where files that robot files name may lie
+    said: ClassVar[list[str]] = []  # warnings of the command
 
     def __init__(self, machine: bool) -> None:
         type(self).machine = machine  # main() prints errors in the same way
@@ -93,7 +94,8 @@ class Output:
     def close(self, ok: bool = True) -> None:
         """Print the JSON object for machines."""
         if self.machine:
-            print(json.dumps({"ok": ok, **clean(self.facts)}))
+            notes = {"notes": [*self.facts.get("notes", ()), *self.said]} if self.said else {}
+            print(json.dumps({"ok": ok, **clean(self.facts | notes)}))
 
 
 def clean(value: Any) -> Any:

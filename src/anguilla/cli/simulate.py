@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -29,7 +30,7 @@ from anguilla.cli.common import (
     tips,
     units,
 )
-from anguilla.errors import DescriptionError, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, as_positive
 
 METHODS = "newmark, hht, generalised_alpha, midpoint"
 
@@ -98,9 +99,25 @@ def _run(
         if options["checkpoint"].exists() and not output.machine:
             print(f"resuming from {options['checkpoint']}", file=sys.stderr)
     step = options["dt"]
-    # one step loads the kernels, so that the times reported are those of the work
-    simulate(file.robot, duration=step, dt=step, inputs=inputs, start=first, progress=False, raise_on_failure=False)
-    return simulate(file.robot, inputs=inputs, start=first, progress=False if output.machine else None, **options)
+    with warnings.catch_warnings():  # one step loads the kernels, so that the times reported are those of the work
+        warnings.simplefilter("ignore", AnguillaWarning)
+        simulate(file.robot, duration=step, dt=step, inputs=inputs, start=first, progress=False, raise_on_failure=False)
+    notes, known = [], ()
+    try:
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always", AnguillaWarning)
+            result = simulate(
+                file.robot, inputs=inputs, start=first, progress=False if output.machine else None, **options
+            )
+        known = () if result.quality is None else result.quality.messages
+    finally:
+        for note in notes:
+            text = str(note.message)
+            for sentence in known:  # which are reported with the result
+                text = text.replace(sentence, "").strip()
+            if text:
+                warnings.warn(AnguillaWarning(text), stacklevel=1)
+    return result
 
 
 def _report(output: Output, result: Any) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -29,7 +27,7 @@ from anguilla.cli.common import (
     tips,
     units,
 )
-from anguilla.errors import AnguillaWarning, DescriptionError
+from anguilla.errors import DescriptionError
 
 if TYPE_CHECKING:
     from anguilla.files import RobotFile
@@ -100,22 +98,17 @@ def sweep_command(
 
 
 def _run(job: Any, axes: dict[str, list[float]], **options: Any) -> Sweep:
-    """The sweep, with its notes and errors in words of the command line."""
+    """The sweep, with its errors in words of the command line."""
     from anguilla.many import grid, sweep
 
-    with warnings.catch_warnings(record=True) as notes:
-        warnings.simplefilter("always", AnguillaWarning)
-        try:
-            table = sweep(job, grid(**axes), **options)
-        except DescriptionError as error:
-            words = {"again=True": "--again", "again=False": "--keep", "another file": "another --file"}
-            text = str(error)
-            for name, option in words.items():
-                text = text.replace(name, option)
-            raise DescriptionError(text) from None
-    for note in notes:
-        print(f"note: {note.message}", file=sys.stderr)
-    return table
+    try:
+        return sweep(job, grid(**axes), **options)
+    except DescriptionError as error:
+        words = {"again=True": "--again", "again=False": "--keep", "another file": "another --file"}
+        text = str(error)
+        for name, option in words.items():
+            text = text.replace(name, option)
+        raise DescriptionError(text) from None
 
 
 # The jobs: what they need besides what varies has names that no parameter can have ---------------------------------------

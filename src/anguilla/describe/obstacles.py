@@ -95,6 +95,11 @@ class Obstacle(Description):
         """Radius [m] of the balls around these points."""
         return 0.0
 
+    def balls(self, spacing: float | None = None) -> tuple[Array, Array]:
+        """Centres (n, 3) and radii (n,) [m] of all balls that touch others, in its axes."""
+        points = self.corners(spacing)
+        return points, np.full(len(points), self.ball)
+
     def distance(self, points: ArrayLike) -> Array:
         """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
         raise NotImplementedError

@@ -16,6 +16,7 @@ __all__ = ["Box", "Cylinder"]
 
 ROUND = 0.05  # of the smallest width: radius of the edges, if not given
 RIM = 12  # points of the rim of a cylinder
+ROLLING = 0.99  # part of its radius at which these lie if it has balls to roll on
 CORNERS = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)  # of a box of size 1
 EDGES = np.array([(i, j) for i in range(8) for j in range(i) if np.sum(CORNERS[i] != CORNERS[j]) == 1])
 
@@ -198,13 +199,26 @@ class Cylinder(Rounded):
 
     def corners(self, spacing: float | None = None) -> Array:
         """Points of its two rims."""
-        if not self.has_ends:
-            return np.zeros((0, 3))
+        return self._rims(self.radius, spacing) if self.has_ends else np.zeros((0, 3))
+
+    def _rims(self, radius: float, spacing: float | None) -> Array:
+        """Points (n, 3) [m] of circles at its ends."""
         count = RIM if spacing is None else int(np.ceil(2.0 * np.pi * self.radius / spacing))
         angle = 2.0 * np.pi * np.arange(count) / count
-        ring = np.stack([0.0 * angle, self.radius * np.cos(angle), self.radius * np.sin(angle)], axis=1)
+        ring = np.stack([0.0 * angle, radius * np.cos(angle), radius * np.sin(angle)], axis=1)
         end = np.array([0.5 * self.length, 0.0, 0.0])
         return np.asarray(self.centre) + np.concatenate([ring - end, ring + end]) @ self._axes()
+
+    def balls(self, spacing: float | None = None) -> tuple[Array, Array]:
+        """Points of its rims; and if it is not too short, balls that fill it, on which it rolls, and not on these points."""
+        room = 0.5 * self.length - self.radius
+        if not self.has_ends or room < 0.0:
+            return super().balls(spacing)
+        points = self._rims(ROLLING * self.radius, spacing)
+        count = 1 + int(np.ceil(2.0 * room / min(self.radius, spacing or self.radius)))
+        along = np.linspace(-room, room, count) if count > 1 else np.zeros(1)
+        middles = np.asarray(self.centre) + along[:, None] * self._axes()[0]
+        return np.concatenate([points, middles]), np.repeat([0.0, self.radius], [len(points), count])
 
     def constants(self) -> Array:
         """Shape and sizes (19,)."""

@@ -49,8 +49,9 @@ class Contact(Load):
     should stick creeps at less than that speed.
 
     Attributes:
-        where: a rod, which touches all along; a body whose shape is a sphere, a capsule, a box or a mesh, which touches with
-            its surface or its corners; or a frame, which touches as a ball of the given radius around its origin.
+        where: a rod, which touches all along; a body whose shape is a sphere, a capsule, a cylinder that is not shorter than
+            wide, a box or a mesh, which touches with its surface or its corners; or a frame, which touches as a ball of the
+            given radius around its origin.
         obstacle: a HalfSpace, Sphere, Pillar, Capsule, Box, Cylinder, Mesh or HeightField.
         stiffness: [N/m] of a frame and of each corner of a body; per length [N/m^2] along a rod.
         damping: loss while sinking [s/m]: the force is multiplied by 1 + damping x speed of sinking, and less than one while
@@ -123,11 +124,14 @@ class Contact(Load):
 
     def _check_body(self, body: BodyHandle) -> None:
         solid = body.body.solid
-        if solid is None or isinstance(solid, Cylinder) or not solid.has_ends:
+        flat = isinstance(solid, Cylinder) and not solid.balls()[1].any()
+        if solid is None or flat or not solid.has_ends:
             kind = "no shape" if solid is None else f"the shape of a {type(solid).__name__.lower()}"
+            kind += " shorter than wide" if flat else ""
             raise DescriptionError(
-                f"{self.label}: a body touches if its shape is a sphere, a box, a capsule or a mesh, but {body.name!r} has "
-                f"{kind}: name frames instead, such as Contact({body.name}.at((0.1, 0, 0)), ..., radius=0.02)."
+                f"{self.label}: a body touches if its shape is a sphere, a box, a capsule, a cylinder as long as wide or a "
+                f"mesh, but {body.name!r} has {kind}: name frames instead, such as Contact({body.name}.at((0.1, 0, 0)), ..., "
+                "radius=0.02)."
             )
         if self.radius is not None:
             raise DescriptionError(f"{self.label}: the radius is for rods and frames; body {body.name!r} has a shape.")
@@ -170,16 +174,17 @@ class Contact(Load):
         if isinstance(self.where, RodHandle):
             return []
         assert self.where.body.solid is not None
-        return [self.where.at(corner) for corner in self.where.body.solid.corners()]
+        return [self.where.at(middle) for middle in self.where.body.solid.balls()[0]]
 
     def radii(self, X: Array) -> Array:
-        """Radii (m,) [m] of what touches, at arc lengths X (m,) [m] of a rod; the same for all points of a body."""
+        """Radii (m,) [m] of what touches, at arc lengths X (m,) [m] of a rod, or at all points of a body."""
         if self.radius is not None:
             return np.full(len(X), self.radius)
         if isinstance(self.where, RodHandle):
             return 0.5 * self.where.rod.section.thickness(X)
         solid = self.where.body.solid if isinstance(self.where, BodyHandle) else None
-        return np.full(len(X), 0.0 if solid is None else solid.ball)
+        radii = np.zeros(1) if solid is None else solid.balls()[1]
+        return radii if len(radii) == len(X) else np.full(len(X), np.max(radii))
 
     def constants(self, X: Array, weights: Array) -> Array:
         """Numbers (m, 27) of what touches at arc lengths X (m,) [m], with shares of the length (m,), for the kernels."""

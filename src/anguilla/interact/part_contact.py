@@ -40,9 +40,11 @@ class PartContact(Load):
         a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a
             ball of the given radius. They may not be joined to each other. A rod may touch itself. Of two bodies, balls
             touch all around, capsules with balls along their axes, a radius apart if no `spacing` is given (two that cross
-            between those feel each other up to 6 % of the radius late), others with their corners, boxes and meshes along
-            their edges if a `spacing` is given; each of these has the given stiffness. An obstacle that moves is a body whose
-            joint is prescribed: ``robot.add(HalfSpace(), at=robot.ground, joint=Prismatic((1, 0, 0), motion=...))``.
+            between those feel each other up to 6 % of the radius late), cylinders with points of their rims and, unless they
+            are shorter than wide, balls inside, on which they roll (shorter ones roll as polygons do), others with their
+            corners, boxes and meshes along their edges if a `spacing` is given; each of these has the given stiffness.
+            An obstacle that moves is a body whose joint is prescribed:
+            ``robot.add(HalfSpace(), at=robot.ground, joint=Prismatic((1, 0, 0), motion=...))``.
         stiffness: per length [N/m^2] along rods, [N/m] between bodies. If not given, that of the rods' materials: as Hertz
             says for two rods that cross at right angles and for a ball on a rod, pi/4 E / (1 - nu^2) for a rod on something
             flat.

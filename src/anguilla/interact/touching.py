@@ -111,7 +111,9 @@ class Meeting:
             return Side(x, radii=partial(self.radii, x), spacing=spacing, ring=is_ring(x, self.thinnest))
         if isinstance(x, BodyHandle):
             assert x.body.solid is not None
-            return _side(x, x.body.solid, self.spacing)
+            other = self.b if x is self.a else self.a
+            solid = other.body.solid if isinstance(other, BodyHandle) else None
+            return _side(x, x.body.solid, self.spacing, np.inf if solid is None else solid.reach)
         assert isinstance(x, Frame)
         if not self.radius:
             return Side(x, points=np.zeros((1, 3)))
@@ -173,11 +175,12 @@ def _modulus(rod: RodHandle) -> float:
     return float(material.young / (1.0 - poisson**2))
 
 
-def _side(body: BodyHandle, solid: Obstacle, spacing: float | None) -> Side:
-    """A body with points that touch and a surface, both in its axes."""
-    points = solid.corners(spacing)
+def _side(body: BodyHandle, solid: Obstacle, spacing: float | None, reach: float) -> Side:
+    """A body with balls and points that touch what balls up to a radius of `reach` may, and a surface, both in its axes."""
+    points, radii = solid.balls(spacing)
+    points, radii = points[radii <= reach], radii[radii <= reach]
     far = np.inf
     if solid.has_ends:
-        ends = np.concatenate([points, solid.surface(np.zeros(3), 1.0)[0]])
+        ends = np.concatenate([solid.corners(spacing), solid.surface(np.zeros(3), 1.0)[0]])
         far = float(np.max(np.linalg.norm(ends, axis=1))) + solid.ball
-    return Side(body.frame, points=points, radius=solid.ball, shape=solid.constants(), size=far, grid=solid.grid)
+    return Side(body.frame, points=points, radius=radii, shape=solid.constants(), size=far, grid=solid.grid)

@@ -51,7 +51,7 @@ class Touching:
 
     def _once(self, what: str, side: Side, make: Callable[[Side], tuple[int, int]]) -> tuple[int, int]:
         """The same points or surface of a part serve all its contacts."""
-        wide = side.radii(self._grid(side)).tobytes() if side.on_rod else side.radius
+        wide = (side.radii(self._grid(side)) if side.on_rod else np.asarray(side.radius)).tobytes()
         given = (
             wide,
             side.spacing if what == "points" else 0.0,

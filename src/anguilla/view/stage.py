@@ -111,7 +111,7 @@ class Tracks:
             if load.touches:
                 place, force = self.exerted(number, index)
                 touch = np.any(force != 0.0, axis=1)
-                places.append(place[touch] - self._depth_below(number, force[touch]))
+                places.append(place[touch] - self._depth_below(number, force)[touch])
                 forces.append(force[touch])
         if len(system.tables.touch_loads):
             for found in self.result.all_contact_points[index].values():
@@ -127,8 +127,8 @@ class Tracks:
         """From places of a contact to the surface that touches (k, 3) [m], which is where the force comes from."""
         load = self.result.system.robot.loads[number]
         seat = self.result.system.tables.seats[number]
-        radius = float(np.max(load.radii(seat.X), initial=0.0))
-        return radius * force / np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-300)
+        radii = np.asarray(load.radii(seat.X))[:, None]
+        return radii * force / np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-300)
 
 
 class Lines:

@@ -37,8 +37,8 @@ def kinked(system: Model, table: LoadTable, scheme: Coefficients, dt: float) -> 
 def _changes(system: Model, table: LoadTable) -> Iterator[tuple[str, Floats]]:
     """Name of what is prescribed, and its change from each sample to the next (nt - 1,).
 
-    Lengths are parts of that of the robot. Rotations change by angles about axes of the moved frame: entries of matrices are no
-    measure where a step turns far.
+    Lengths are parts of that of the robot. Rotations change by angles about axes of the moved frame: entries of matrices are
+    no measure where a step turns far.
     """
     at, size = system.blank.at, system.layout.length
     columns = {j: k for k, j in enumerate(table.column.tolist())}

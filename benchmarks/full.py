@@ -206,6 +206,11 @@ def agreement(record: dict) -> list[str]:
             middle = sorted(gaps.values())[len(gaps) // 2]
             lines.append(f"- {table.title}: {before['date']} and {last['date']}{other}, {len(gaps)} ratios, apart by {middle:.0%} in the median and "
                          f"{gaps[worst]:.0%} at most ({worst}).")  # fmt: skip
+            lines += [
+                f"    - {name}: {before['ratios'][name]:.3g} and {last['ratios'][name]:.3g}"
+                for name, gap in gaps.items()
+                if gap > AGREE
+            ]
     if not lines:
         return ["There is no earlier run to compare with.", ""]
     return [f"Two runs: of {total} ratios to other programs that were measured twice, {total - far} agree within {AGREE:.0%}, {far} differ "

@@ -48,13 +48,16 @@ def smoothly(t: float, when: tuple[float, float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Modes of each bending of a finger, and the step."""
+    """Modes of each bending of a finger, the step, and what else is chosen; None stands for the default of the library."""
 
     modes: int
     step: float  # [s]
+    tolerance: float | None = None
+    spacing: float | None = None  # of what touches along a finger [m]; a fifth of its radius by default
+    left: float = 0.9  # of the highest frequencies after a step
 
 
-PATH = (Setting(2, 2e-2), Setting(2, 8e-3), Setting(3, 4e-3))
+PATH = (Setting(2, 2e-2, 1e-2, 6e-3, 0.5), Setting(2, 2e-2), Setting(3, 4e-3))
 FINEST = Setting(6, 1e-3)
 
 
@@ -63,7 +66,12 @@ def lift(setting: Setting):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
     import gripper
 
-    run = gripper.grasp("ball", duration=DURATION, dt=setting.step, modes=setting.modes)
+    import anguilla as ag
+
+    run = gripper.grasp(
+        "ball", duration=DURATION, dt=setting.step, modes=setting.modes, spacing=setting.spacing,
+        tolerance=setting.tolerance, method=ag.GeneralisedAlpha(setting.left),
+    )  # fmt: skip
     return run, run.position(run.robot.part("ball").frame)
 
 

@@ -75,7 +75,7 @@ def pose(place, rotation=None):
     return out
 
 
-def gripper(thing, friction, hold, modes=3):
+def gripper(thing, friction, hold, modes=3, spacing=None):
     """The robot, with a thing on the table below it."""
     given = THINGS[thing]
     robot = ag.Robot("gripper")
@@ -96,16 +96,16 @@ def gripper(thing, friction, hold, modes=3):
         rod = ag.Rod(FINGER, ag.Circle(given.thick), silicone, ag.strains.kirchhoff(modes))
         finger = robot.add(rod, at=palm.frame, pose=pose(given.apart * out, axes), name=f"finger{k}")
         robot.actuate(f"tendon{k}", ag.Tendon(finger, ag.routings.parallel(y=0.7 * given.thick)))
-        robot.load(ag.Contact(finger, free, friction=friction, damping=1.0, name=f"touch{k}"))
+        robot.load(ag.Contact(finger, free, friction=friction, damping=1.0, spacing=spacing, name=f"touch{k}"))
     robot.load(ag.Contact(free, ag.HalfSpace(), 5e3, friction=0.5, damping=2.0, name="table"))
     return robot
 
 
-def grasp(thing, friction=FRICTION, duration=None, dt=STEP, hold=HOLD, modes=3):
-    robot = gripper(thing, friction, hold, modes)
+def grasp(thing, friction=FRICTION, duration=None, dt=STEP, hold=HOLD, modes=3, spacing=None, **options):
+    robot = gripper(thing, friction, hold, modes, spacing)
     duration = release(hold)[1] + 0.3 if duration is None else duration
     pull = lambda t: THINGS[thing].pull * smoothly(t, GRASP) * (1.0 - smoothly(t, release(hold)))
-    return ag.simulate(robot, duration=duration, dt=dt, inputs=dict.fromkeys(robot.actuators, pull))
+    return ag.simulate(robot, duration=duration, dt=dt, inputs=dict.fromkeys(robot.actuators, pull), **options)
 
 
 def main(hold=HOLD):

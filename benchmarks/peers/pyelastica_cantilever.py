@@ -64,7 +64,7 @@ def build(case: Cantilever, setting: Setting) -> tuple[Simulator, elastica.Cosse
     clamp = simulator.constrain(rod)
     clamp.using(elastica.OneEndFixedBC, constrained_position_idx=(0,), constrained_director_idx=(0,))
     simulator.add_forcing_to(rod).using(elastica.GravityForces, acc_gravity=np.array([0.0, -GRAVITY, 0.0]))
-    simulator.finalize()
+    aside(simulator.finalize)  # compiles in its first call of a process
     return simulator, rod
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import links as case
-from measure import attempt, parser_of, show
+from measure import aside, attempt, parser_of, show
 from pyelastica_common import march
 
 SAMPLES = 100
@@ -76,7 +76,7 @@ def build(links: int, setting: Setting) -> tuple[Simulator, list[elastica.Cosser
     for first, second in pairwise(rods):
         joint = simulator.connect(first, second, first_connect_idx=-1, second_connect_idx=0)
         joint.using(elastica.FreeJoint, k=stiffness, nu=damping)
-    simulator.finalize()
+    aside(simulator.finalize)  # compiles in its first call of a process
     return simulator, rods
 
 

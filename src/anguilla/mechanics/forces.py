@@ -58,18 +58,18 @@ def _node_wrench(tree, ws, i):
 def carry_up(tree, ws):
     """Carry node wrenches up the tree and turn them into forces on every link's strains."""
     local, flat = ws.local, tree.flat[0] == 1
-    chunk = len(local) // RECORD - 1
+    chunk = len(local) // RECORD  # one behind that of the next four intervals
     for i in range(len(tree.parent) - 1, 0, -1):
         if flat:
             node_wrench_flat(tree, ws, i)
         else:
             _node_wrench(tree, ws, i)
-        if tree.kind[i] != FIXED and tree.record_at[i] == U(chunk) * U(RECORD):  # the first of four intervals
+        if tree.kind[i] != FIXED and chunk > 0 and tree.record_at[i] == U(chunk - 1) * U(RECORD):  # the first of four
+            chunk -= 1
             if flat:
                 flat_forces(local, U(chunk) * U(RECORD))
             else:
                 rod_forces(local, U(chunk) * U(RECORD))
-            chunk -= 1
     for i in range(1, len(tree.parent)):
         if tree.kind[i] == JOINT:
             joint_force(tree, local, i)

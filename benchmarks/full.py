@@ -75,6 +75,7 @@ TABLES = (
     Table("gradient", "Gradients of motions", "benchmarks/gradient.py"),
     Table("growth", "Growth with the rods of a chain", "benchmarks/growth.py"),
     Table("step", "One time step and its parts", "benchmarks/step_time.py", ("--seconds", "0.2"), ("--seconds", "0.01")),
+    Table("prediction", "How well the last steps predict the next one", "benchmarks/prediction.py"),
     Table("volume", "Inverse kinematics of a reduced volume", "benchmarks/reduced_volume.py"),
     Table("description", "From a description to arrays", "benchmarks/description.py", ("--seconds", "0.2"), ("--seconds", "0.02")),
     Table("idle", "Contact that touches nothing", "benchmarks/contact.py", ("--idle",), ("--idle", "--repeat", "2")),

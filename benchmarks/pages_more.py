@@ -257,6 +257,14 @@ def profile(steps: dict, cases: dict) -> list[str]:
             f"| {row['name']} | {row['steps']} | {row['iterations']:.1f}, {row['factorisations']:.2f} | {row['step']:.3g} "
             f"| {shares} | {row['description']:.3g} | {row.get('floor', '')} | {there} |"
         )
+    lines += [
+        "",
+        wrapped(
+            "The steps are so long that the last ones do not predict the next one (`benchmarks/prediction.py`): Newton begins each "
+            "nearly from nothing, and no extrapolation of accelerations or increments is nearer to the truth than a constant "
+            "acceleration."
+        ),
+    ]
     return lines
 
 

@@ -185,8 +185,12 @@ class Joint(Description):
         if isinstance(motion, Port):
             return motion.jets(moments)
         if isinstance(motion, tuple):
-            rows = [[as_number(f(t), f"{name} at t = {t:g} s") for f in motion] for t in moments.tolist()]
-            return np.array(rows).reshape(-1, 3)
+            rows = [[f(t) for f in motion] for t in moments.tolist()]
+            found = all_finite(rows, (moments.size, 3))
+            if found is None:
+                pairs = zip(rows, moments.tolist(), strict=True)
+                found = np.array([[as_number(value, f"{name} at t = {t:g} s") for value in row] for row, t in pairs])
+            return found.reshape(-1, 3)
         if not callable(motion):
             return np.tile([float(motion or 0.0), 0.0, 0.0], (moments.size, 1))
 

@@ -388,7 +388,11 @@ class Model:
             return np.array([[inputs.get(name, 0.0) for name in names]])
         steady = not any(callable(value) for value in inputs.values())
         table = np.zeros((1 if steady else len(times), len(names)))
+        sampled: dict[int, str] = {}  # functions that several inputs share are asked once
         for name, value in inputs.items():
+            if (first := sampled.setdefault(id(value), name)) != name:
+                table[:, names[name]] = table[:, names[first]]
+                continue
             what = f"inputs: the input of actuator {name!r}"
             if isinstance(value, str):
                 raise DescriptionError(

@@ -112,6 +112,7 @@ FAR = {
     "kernels/friction": ["tests/contact"],
     "kernels/rubbing": ["tests/multibody", "tests/identification/test_identification_memory.py", "tests/results"],
     "kernels/": ["tests/multibody", "tests/results", "tests/gradients/test_gradients_kinds.py", "tests/linear"],
+    "model/": ["tests/model", "tests/assemble", "tests/linear", "tests/multibody/test_multibody_tangent.py"],
     "solve/gradients": ["tests/gradients"],
     "solve/steps/carried": [
         "tests/solve/test_solve_judge_cost.py",

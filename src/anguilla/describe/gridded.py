@@ -26,6 +26,7 @@ USUAL_POINTS = 1_000_000  # of a grid whose spacing is not given
 FINE = 8.0  # spacings in the mean thickness of what a surface encloses, if they are not too many
 COARSE = 1.5  # below so many spacings a grid does not see walls
 AROUND_SOLID, AROUND_HOLLOW = 8, 3  # spacings beyond a surface that a grid covers, if `margin` is not given
+MOST_ON_FACES = 2000  # points of a mesh that touch others with faces
 PLAY = 2.0  # spacings by which what touches must be thinner than a hollow
 MOST_WRITTEN = 8_000  # triangles of a mesh in a robot file
 MOST_LOOKS = 64  # at the way of a place between two states
@@ -296,6 +297,13 @@ class Mesh(Gridded):
         (corners, faces), axes = self.triangles, self._axes
         sides = np.unique(np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
         return with_edges(corners, sides, spacing) @ axes[:3, :3].T + axes[:3, 3]
+
+    def on_faces(self, spacing: float, inset: float) -> tuple[Array, Array]:
+        """The middles of its triangles, if these are not too many."""
+        (corners, triangles), axes = self.triangles, self._axes
+        if not self.has_ends or len(triangles) > MOST_ON_FACES:
+            return super().on_faces(spacing, inset)
+        return corners[triangles].mean(axis=1) @ axes[:3, :3].T + axes[:3, 3], np.ones(len(triangles))
 
     def surface(self, middle: Array, reach: float) -> tuple[Array, Array, Ints]:
         """All of its triangles."""

@@ -100,6 +100,24 @@ class Obstacle(Description):
         points = self.corners(spacing)
         return points, np.full(len(points), self.ball)
 
+    def on_faces(self, spacing: float, inset: float) -> tuple[Array, Array]:
+        """Points (n, 3) [m] spread over its faces, in its axes, and their shares (n,) of the stiffness of a corner.
+
+        They are no further apart than a spacing [m], and inset [m] from the edges: what two bodies with faces need that lie
+        on each other without a corner of one inside the face of the other. None for what is round.
+        """
+        return np.zeros((0, 3)), np.zeros(0)
+
+    @property
+    def meets_faces(self) -> bool:
+        """Whether what touches it needs points on its faces: neither balls of its own nor the corners of that do."""
+        return not self.inside
+
+    @property
+    def edge(self) -> float:
+        """Radius [m] of its edges."""
+        return 0.0
+
     def distance(self, points: ArrayLike) -> Array:
         """Distance (...) [m] of points (..., 3) [m] from the surface, world axes; negative in the solid."""
         raise NotImplementedError
@@ -185,6 +203,11 @@ class HalfSpace(Obstacle):
         """It has none."""
         return False
 
+    @property
+    def meets_faces(self) -> bool:
+        """No: corners touch it first."""
+        return False
+
     def distance(self, points: ArrayLike) -> Array:
         """Height (...) [m] of points (..., 3) [m] above the plane; negative in the solid."""
         return np.asarray(np.asarray(points, dtype=float) @ np.asarray(self.normal) - self.offset)
@@ -220,6 +243,11 @@ class Sphere(Obstacle):
         self.centre = tuple(as_vector(self.centre, 3, "Sphere.centre", "m").tolist())
         self.radius = as_positive(self.radius, "Sphere.radius", "m")
         self.inside = as_flag(self.inside, "Sphere.inside")
+
+    @property
+    def meets_faces(self) -> bool:
+        """No: its own ball touches them."""
+        return False
 
     def distance(self, points: ArrayLike) -> Array:
         """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""
@@ -343,6 +371,11 @@ class Capsule(Obstacle):
         a, b = np.asarray(self.a), np.asarray(self.b)
         length = float(np.linalg.norm(b - a))
         return 0.5 * (a + b), (b - a) / length, 0.5 * length
+
+    @property
+    def meets_faces(self) -> bool:
+        """No: its own balls touch them."""
+        return False
 
     def distance(self, points: ArrayLike) -> Array:
         """Distance (...) [m] of points (..., 3) [m] from the surface; negative in the solid."""

@@ -15,6 +15,7 @@ from anguilla.lie import exp3
 __all__ = ["Box", "Cylinder"]
 
 ROUND = 0.05  # of the smallest width: radius of the edges, if not given
+MANY = 200  # points on three faces of a box, about
 RIM = 12  # points of the rim of a cylinder
 ROLLING = 0.99  # part of its radius at which these lie if it has balls to roll on
 CORNERS = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)  # of a box of size 1
@@ -138,6 +139,25 @@ class Box(Rounded):
             return np.zeros((0, 3))
         return with_edges(np.asarray(self.centre) + CORNERS * np.asarray(self.size) @ self._axes(), EDGES, spacing)
 
+    def on_faces(self, spacing: float, inset: float) -> tuple[Array, Array]:
+        """Grids on its six faces; the points of a face share the stiffness of its four corners."""
+        if not self.has_ends:
+            return super().on_faces(spacing, inset)
+        size = np.asarray(self.size)
+        half = 0.5 * size - np.minimum(max(inset, ROUND * self._least), 0.45 * size)
+        while (count := 1 + np.maximum(np.ceil(2.0 * half / spacing), 1.0).astype(int)) @ np.roll(count, 1) > MANY:
+            spacing *= 1.5
+        points, shares = [], []
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            for side in (-0.5, 0.5):
+                face = np.full((count[i], count[j], 3), side * size[k])
+                face[..., i] = np.linspace(-half[i], half[i], count[i])[:, None]
+                face[..., j] = np.linspace(-half[j], half[j], count[j])
+                points.append(face.reshape(-1, 3))
+                shares.append(np.full(count[i] * count[j], 4.0 / (count[i] * count[j])))
+        return np.asarray(self.centre) + np.concatenate(points) @ self._axes(), np.concatenate(shares)
+
     def constants(self) -> Array:
         """Shape and sizes (19,)."""
         return self._row(4, self.centre, self._axes(), *(0.5 * np.asarray(self.size) - self.edge), self.edge)
@@ -219,6 +239,15 @@ class Cylinder(Rounded):
         along = np.linspace(-room, room, count) if count > 1 else np.zeros(1)
         middles = np.asarray(self.centre) + along[:, None] * self._axes()[0]
         return np.concatenate([points, middles]), np.repeat([0.0, self.radius], [len(points), count])
+
+    def on_faces(self, spacing: float, inset: float) -> tuple[Array, Array]:
+        """Circles on its two ends, and their middles."""
+        if not self.has_ends:
+            return super().on_faces(spacing, inset)
+        inside = max(inset, ROUND * self._least)
+        ends = np.asarray(self.centre) + np.outer([-0.5 * self.length, 0.5 * self.length], self._axes()[0])
+        points = np.concatenate([self._rims(max(self.radius - inside, 0.1 * self.radius), None), ends])
+        return points, np.ones(len(points))
 
     def constants(self) -> Array:
         """Shape and sizes (19,)."""

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from anguilla.describe.bodies import Shape
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
+from anguilla.describe.gridded import HeightField
 from anguilla.describe.load import Array, Book, FrameMotion, Load, Seat
-from anguilla.describe.obstacles import Obstacle
+from anguilla.describe.obstacles import HalfSpace, Obstacle
 from anguilla.describe.solids import Cylinder
 from anguilla.describe.volumes import SoftPart, VolumeHandle
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, refuse
@@ -135,6 +136,14 @@ class Contact(Load):
             )
         if self.radius is not None:
             raise DescriptionError(f"{self.label}: the radius is for rods and frames; body {body.name!r} has a shape.")
+        kind = type(self.obstacle).__name__
+        solid_one = not self.obstacle.inside and not isinstance(self.obstacle, HalfSpace | HeightField)
+        if solid.ball == 0.0 and solid_one:
+            raise DescriptionError(
+                f"{self.label}: {body.name!r} would touch a {kind} that is fixed in space with its corners alone, and could "
+                f"fall through. Make that a part of the robot: it = robot.add({kind}(...), at=robot.ground), and give "
+                f"Contact({body.name}, it, ...)."
+            )
 
     def _check_room(self) -> None:
         along = np.linspace(0.0, self.where.length, 9) if isinstance(self.where, RodHandle) else np.zeros(1)
@@ -174,7 +183,21 @@ class Contact(Load):
         if isinstance(self.where, RodHandle):
             return []
         assert self.where.body.solid is not None
-        return [self.where.at(middle) for middle in self.where.body.solid.balls()[0]]
+        return [self.where.at(middle) for middle in self._balls()[0]]
+
+    def _balls(self) -> tuple[Array, Array, Array]:
+        """Middles (m, 3) [m] and radii (m,) [m] of what touches of a body, and shares (m,) of the stiffness."""
+        assert isinstance(self.where, BodyHandle) and self.where.body.solid is not None
+        points, radii = self.where.body.solid.balls()
+        more, shares = np.zeros((0, 3)), np.zeros(0)
+        if isinstance(self.obstacle, HeightField):  # which may be higher between the corners
+            more, shares = self.where.body.solid.on_faces(0.5 * self.where.body.solid.solid_radius, 0.0)
+        none = np.zeros(len(more))
+        return (
+            np.concatenate([points, more]),
+            np.concatenate([radii, none]),
+            np.concatenate([np.ones(len(points)), shares]),
+        )
 
     def radii(self, X: Array) -> Array:
         """Radii (m,) [m] of what touches, at arc lengths X (m,) [m] of a rod, or at all points of a body."""
@@ -182,8 +205,7 @@ class Contact(Load):
             return np.full(len(X), self.radius)
         if isinstance(self.where, RodHandle):
             return 0.5 * self.where.rod.section.thickness(X)
-        solid = self.where.body.solid if isinstance(self.where, BodyHandle) else None
-        radii = np.zeros(1) if solid is None else solid.balls()[1]
+        radii = self._balls()[1] if isinstance(self.where, BodyHandle) else np.zeros(1)
         return radii if len(radii) == len(X) else np.full(len(X), np.max(radii))
 
     def constants(self, X: Array, weights: Array) -> Array:
@@ -193,6 +215,8 @@ class Contact(Load):
         smooth = SOFTENING * size if self.smooth is None else np.full(len(X), self.smooth)
         forward, backward, sideways = np.broadcast_to(np.asarray(self.friction), 3)
         rubbing = np.tile([self.damping, sideways, self._slip, forward, backward], (len(X), 1))
+        if isinstance(self.where, BodyHandle):
+            weights = weights * self._balls()[2]
         pressing = np.stack([radii, self.stiffness * weights, smooth], axis=1)
         return np.hstack([np.tile(self.obstacle.constants(), (len(X), 1)), pressing, rubbing])
 

@@ -40,9 +40,11 @@ class PartContact(Load):
         a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a
             ball of the given radius. They may not be joined to each other. A rod may touch itself. Of two bodies, balls
             touch all around, capsules with balls along their axes, a radius apart if no `spacing` is given (two that cross
-            between those feel each other up to 6 % of the radius late), cylinders with points of their rims and, unless they
-            are shorter than wide, balls inside, on which they roll (shorter ones roll as polygons do), others with their
-            corners, boxes and meshes along their edges if a `spacing` is given; each of these has the given stiffness.
+            between those feel each other late, by 6 % of the radius if they are equally thick), cylinders with points of
+            their rims and, unless they are shorter than wide, balls inside, on which they roll (shorter ones roll as polygons
+            do), others with their corners; where the other one has faces too, also with points along edges and on faces,
+            half of the smaller width apart. Each of these has the given stiffness, but the points on a face of a box share
+            that of four.
             An obstacle that moves is a body whose joint is prescribed:
             ``robot.add(HalfSpace(), at=robot.ground, joint=Prismatic((1, 0, 0), motion=...))``.
         stiffness: per length [N/m^2] along rods, [N/m] between bodies. If not given, that of the rods' materials: as Hertz
@@ -55,8 +57,8 @@ class PartContact(Load):
         radius: [m] of rods, if not half of the largest width of their section, and of the balls of frames.
         smooth: depth over which the stiffness rises from zero [m]; 1 % of the smaller radius if not given.
         slip: speed [m/s] below which friction fades, if it shall not hold.
-        spacing: [m] of what touches along a rod, a fifth of the smaller radius if not given; and along the edges of boxes,
-            meshes and cylinders, which have corners only if not given. Rods that cross and hardly sink
+        spacing: [m] of what touches along a rod, a fifth of the smaller radius if not given; and along edges and on faces
+            of boxes, meshes and cylinders. Rods that cross and hardly sink
             into each other feel single points if these are too far apart: the force varies by 10 % at a depth of 2 % of the
             radius with a quarter of it, by 2 % with an eighth.
         rolling: [m] arm of the resistance against rolling, which is a moment of at most rolling x force, and holds as

@@ -12,6 +12,7 @@ from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Side
 from anguilla.describe.obstacles import Obstacle, Sphere
 from anguilla.describe.ports import acting
+from anguilla.describe.solids import Cylinder
 from anguilla.errors import DescriptionError
 
 SOFTENING = 0.01  # of the smaller radius: depth over which the stiffness rises, if not given
@@ -98,6 +99,14 @@ class Meeting:
         sizes = (self.thickness(self.a), self.thickness(self.b))
         return min((size for size in sizes if size > 0.0), default=POINT_SIZE)
 
+    def _apart(self, x: Frame | Part, other: Frame | Part) -> float:
+        """How far points on the faces of a body are apart [m], so that none of the other passes between them."""
+        sizes = [size for size in (self.thickness(x), self.thickness(other)) if size > 0.0]
+        round_without_balls = (
+            isinstance(other, BodyHandle) and other.body.solid is not None and not other.body.solid.has_ends
+        )
+        return self.spacing or min(sizes, default=POINT_SIZE) * (0.5 if round_without_balls else 1.0)
+
     def radii(self, rod: RodHandle, X: Array) -> Array:
         """Radii (m,) [m] of a rod at X (m,) [m]: the given one, or half of the largest width of its section."""
         return (
@@ -113,7 +122,7 @@ class Meeting:
             assert x.body.solid is not None
             other = self.b if x is self.a else self.a
             solid = other.body.solid if isinstance(other, BodyHandle) else None
-            return _side(x, x.body.solid, self.spacing, np.inf if solid is None else solid.reach)
+            return _side(x, x.body.solid, self.spacing, solid, self._apart(x, other))
         assert isinstance(x, Frame)
         if not self.radius:
             return Side(x, points=np.zeros((1, 3)))
@@ -175,12 +184,19 @@ def _modulus(rod: RodHandle) -> float:
     return float(material.young / (1.0 - poisson**2))
 
 
-def _side(body: BodyHandle, solid: Obstacle, spacing: float | None, reach: float) -> Side:
-    """A body with balls and points that touch what balls up to a radius of `reach` may, and a surface, both in its axes."""
-    points, radii = solid.balls(spacing)
-    points, radii = points[radii <= reach], radii[radii <= reach]
+def _side(body: BodyHandle, solid: Obstacle, spacing: float | None, other: Obstacle | None, apart: float) -> Side:
+    """A body with balls and points that touch the other, if that has a surface, and a surface, all in its axes."""
+    faces = other is not None and other.meets_faces
+    points, radii = solid.balls(apart if faces and solid.ball == 0.0 and not isinstance(solid, Cylinder) else spacing)
+    fits = radii <= (np.inf if other is None else other.reach)
+    points, radii, shares = points[fits], radii[fits], np.ones(np.count_nonzero(fits))
+    if other is not None and faces:
+        more, their = solid.on_faces(apart, other.edge)
+        points, radii = np.concatenate([points, more]), np.concatenate([radii, np.zeros(len(more))])
+        shares = np.concatenate([shares, their])
     far = np.inf
     if solid.has_ends:
         ends = np.concatenate([solid.corners(spacing), solid.surface(np.zeros(3), 1.0)[0]])
         far = float(np.max(np.linalg.norm(ends, axis=1))) + solid.ball
-    return Side(body.frame, points=points, radius=radii, shape=solid.constants(), size=far, grid=solid.grid)
+    shape = solid.constants()
+    return Side(body.frame, points=points, radius=radii, shares=shares, shape=shape, size=far, grid=solid.grid)

@@ -86,7 +86,7 @@ class Touching:
         first, nodes = len(self.clusters), self.nodes(side)
         if not side.on_rod:
             rows = np.zeros((len(side.points), 11))
-            rows[:, [0, 2]], rows[:, 4:7], rows[:, 8], rows[:, 9] = 1.0, side.points, side.radius, 1.0
+            rows[:, [0, 2]], rows[:, 4:7], rows[:, 8], rows[:, 9] = 1.0, side.points, side.radius, side.shares
             far = float(np.max(np.linalg.norm(side.points, axis=1) + side.radius, initial=0.0))
             self._cluster(rows, int(nodes[0]), int(nodes[0]), 0.0, far)
             return first, len(self.clusters)

@@ -330,6 +330,10 @@ def draw_strains(ax: Any, eq: Equilibrium, rod: RodHandle, names: list[str]) -> 
 
 
 def best_view(scene: Scene, view: str) -> Plane | None:
-    """Return the plane to draw in, or None for three dimensions; "auto" takes the plane when the motion lies in it."""
+    """Return the plane to draw in, or None for three dimensions.
+
+    "auto" takes the plane when the motion lies in it, if that is upright or one of two world axes: others are hard to read.
+    """
     plane = plane_of_motion(scene.points)
-    return plane if view == "plane" or (view == "auto" and plane.offset < 0.02) else None
+    readable = plane.offset < 0.02 and float(np.max(np.abs(plane.axes[1]))) > 0.999
+    return plane if view == "plane" or (view == "auto" and readable) else None

@@ -212,14 +212,20 @@ def _overview_of_motion(run: Trajectory) -> Figure:
 def _overview_of_equilibrium(eq: Equilibrium) -> Figure:
     kinds = (STRAIN_NAMES[:3], STRAIN_NAMES[3:])
     rods = _rods(eq)[:3]
-    panes = [(rod, [n for n in kind if n in rod.rod.strains.names]) for rod in rods for kind in kinds]
-    panes = [(rod, names) for rod, names in panes if names]
-    fig = figure(10.0, max(4.4, 2.2 * len(panes)))
-    columns = fig.add_gridspec(1, 2 if panes else 1, width_ratios=(1.25, 1.0) if panes else None, wspace=0.05)
+    panes = [
+        [(rod, names) for kind in kinds if (names := [n for n in kind if n in rod.rod.strains.names])] for rod in rods
+    ]
+    panes = [row for row in panes if row]
+    if len(panes) == 1:  # one above the other
+        panes = [[pane] for pane in panes[0]]
+    wide = max(map(len, panes), default=0)
+    fig = figure(6.0 + 4.0 * max(wide, 1), max(4.4, 2.2 * len(panes)))
+    columns = fig.add_gridspec(1, 2 if panes else 1, width_ratios=(1.25, wide) if panes else None, wspace=0.15)
     _snapshots(fig, columns[0], eq, 1, "auto")
-    right = columns[-1].subgridspec(max(len(panes), 1), 1)
-    for k, (rod, names) in enumerate(panes):
-        panels.draw_strains(fig.add_subplot(right[k, 0]), eq, rod, names)
+    right = columns[-1].subgridspec(max(len(panes), 1), max(wide, 1))
+    for k, row in enumerate(panes):
+        for l, (rod, names) in enumerate(row):
+            panels.draw_strains(fig.add_subplot(right[k, l]), eq, rod, names)
     fig.suptitle(f"{eq.robot.name}, equilibrium", x=0.01, ha="left", fontsize=12.0, fontweight="bold")
     return fig
 

@@ -148,6 +148,20 @@ def test_parameters_replace_defaults():
     assert "between 0.1 and 1" in str(problems(GOOD, parameters={"L": 2})[0])
 
 
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("{default: 45, unit: deg}", "default: 0.785398, unit: rad"),
+        ("{default: 5, unit: kPa}", "default: 5000, unit: Pa"),
+        ("{default: 1.2, unit: g/cm^3}", "default: 1200, unit: kg/m^3"),
+        ("{default: 7, unit: N mm}", "default: 0.007, unit: N m"),
+    ],
+)
+def test_units_that_are_not_si_are_refused(given, right):
+    (found,) = problems(GOOD.replace("parameters:", f"parameters:\n  a: {given}"))
+    assert found.field == "parameters.a.unit" and found.line == 4 and right in found.suggestion
+
+
 @pytest.mark.parametrize("name", ["X", "t", "pi", "sin", "2a"])
 def test_parameters_cannot_take_names_of_formulas(name):
     assert "cannot be used" in problems(GOOD.replace("parameters:", f"parameters:\n  {name}: 1"))[0].message

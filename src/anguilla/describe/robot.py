@@ -368,7 +368,7 @@ class Robot(ShowsItself):
 
         Args:
             name: its name, which no other input or actuator has.
-            unit: its unit.
+            unit: its unit, to be told beside its values: one of SI ("rad", "N m"), or one of your own ("counts").
             drive: limits, rate, delay, lag, dead zone, play.
             along: a direction (3,): the input then stands for this vector times its value, as forces and fields need it; or
                 a function of the arc length X [m] that gives one, for loads along rods.

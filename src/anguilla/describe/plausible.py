@@ -28,10 +28,12 @@ __all__ = [
     "check_offset",
     "check_place",
     "check_rod",
+    "check_volume",
     "check_width",
 ]
 
 WIDEST = 2.0  # [m] half width of a section, or thickness of a rod
+LARGEST = 10.0  # [m] side of a soft volume
 SOFTEST = 100.0  # [Pa] Young's modulus; gels that hold their shape have 1 kPa
 METAL, METAL_YOUNG = 4500.0, 1e8  # [kg/m^3], [Pa]: nothing as heavy is as soft
 GRAMS = (0.5, 25.0)  # densities of solids in g/cm^3; as kg/m^3 they are between those of air and of foam
@@ -117,6 +119,12 @@ def check_angle(name: str, angle: float) -> None:
         turns = abs(angle) / (2.0 * math.pi)
         right = f"{angle:g} degrees are {math.radians(angle):.4g} rad"
         warn(f"{name} = {angle:g} rad is {turns:.3g} turns: is it in degrees? {right}.")
+
+
+def check_volume(name: str, size: float) -> None:
+    """The largest side [m] of the box around a soft volume."""
+    if size > LARGEST:
+        warn(f"{name} is {size:g} m large: are its sizes in millimetres? {size:g} mm are {1e-3 * size:g} m.")
 
 
 def check_offset(name: str, offset: NDArray[np.float64], half: float, length: float) -> None:

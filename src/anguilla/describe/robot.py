@@ -121,7 +121,7 @@ class Robot(ShowsItself):
     @property
     def summary(self) -> str:
         """What there is: "arm, hand; 7 coordinates", "pad; 0 coordinates and a soft volume of 84 points"."""
-        names = ", ".join(part.name for part in (*self._parts, *self._volumes)) or "no parts"
+        names = ", ".join([*(part.name for part in self._parts), *(one.name for one in self._volumes)]) or "no parts"
         soft = [f"a soft volume of {len(one.volume.places)} points" for one in self._volumes]
         return f"{names}; {' and '.join([f'{self.size} coordinates', *soft])}"
 

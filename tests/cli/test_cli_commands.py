@@ -70,6 +70,16 @@ def test_new_replaces_nothing_unless_told(robot, capsys):
     assert call(capsys, "new", robot, "--force")[0] == DONE and robot.read_text() != ROD
 
 
+def test_check_says_what_there_is_in_a_file_of_volumes(tmp_path, capsys):
+    path = tmp_path / "pad.yaml"
+    path.write_text(
+        "name: v\nvolumes:\n  pad:\n    mesh: {type: block, size: [0.03, 0.01, 0.01], cells: [6, 2, 2]}\n"
+        "    material: {young: 1.0e+6, poisson: 0.4, density: 1000}\n    at: ground\n    patch: base\n"
+    )
+    _, out, _ = call(capsys, "check", path)
+    assert "robot 'v': pad; 0 coordinates and a soft volume of 63 points;" in out
+
+
 def test_check_lists_all_problems(robot, capsys):
     robot.write_text(ROD.replace("young: 1e6", "young: -1").replace("part: arm", "part: amr"))
     code, out, err = call(capsys, "check", robot)

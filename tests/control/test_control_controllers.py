@@ -79,6 +79,16 @@ def test_bad_loops_are_refused():
         control.run(stepper, object(), duration=0.1)
 
 
+@pytest.mark.parametrize(("period", "dt"), [(0.1, 0.01), (None, 0.005), (0.01 * (1 + 1e-7), 0.01)])
+def test_a_controller_runs_only_with_the_period_it_is_made_for(period, dt):
+    robot = carts(1)
+    stepper = ag.Stepper(robot, dt=dt, history=True)
+    lqr = control.LQR(robot, np.zeros(1), period=0.01)
+    with pytest.raises(ag.DescriptionError, match=f"LQR is made for a period of 0.01 s.* every {period or dt:g} s"):
+        control.run(stepper, lqr, duration=0.2, period=period, observe=control.full_state)
+    assert len(control.run(stepper, lqr, duration=0.02, period=0.01, observe=control.full_state).t) == 2
+
+
 # PID, impedance -------------------------------------------------------------------------------------------------------
 
 

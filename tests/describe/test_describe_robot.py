@@ -327,3 +327,14 @@ def test_a_free_base_lets_the_first_part_float():
     assert isinstance(held.add(rod, at=held.ground, joint=ag.Fixed()).joint, ag.Fixed)
     with pytest.raises(ag.DescriptionError, match=r"Robot\.base must be 'fixed' or 'free'"):
         ag.Robot(base="floating")
+
+
+@pytest.mark.parametrize("name", ["my arm", "2arm", "", "arm/left", None])
+def test_a_name_is_checked_when_it_is_changed_too(name):
+    robot = ag.Robot("arm")
+    with pytest.raises(ag.DescriptionError, match=r"Robot\.name must be a name of letters"):
+        ag.Robot(name)
+    with pytest.raises(ag.DescriptionError, match=r"Robot\.name must be a name of letters"):
+        robot.name = name
+    robot.name = "left_arm"
+    assert robot.name == "left_arm"

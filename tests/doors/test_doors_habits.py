@@ -338,6 +338,16 @@ WARNED = {
         lambda: ag.Revolute((0, 0, 1), stiffness=1.0, rest=90),
         ["Revolute.rest = 90 rad", "degrees", "1.571"],
     ),
+    "motion in degrees": (lambda: ag.Revolute("z", motion=90), ["Revolute.motion = 90 rad", "degrees", "1.571"]),
+    "one motion of two in degrees": (
+        lambda: ag.Universal("x", "y", motion=(None, 90)),
+        ["Universal.motion = 90 rad", "degrees"],
+    ),
+    "block in mm": (
+        lambda: ag.fem.block((100, 20, 20), (6, 2, 2)),
+        ["fem.block is 100 m large", "millimetres", "0.1 m"],
+    ),
+    "cylinder in mm": (lambda: ag.fem.cylinder(60, 10, (4, 2)), ["fem.cylinder is 60 m large", "millimetres"]),
     "curvature in degrees": (
         lambda: rod(rest=ag.ConstantCurvature(bend_z=90)),
         ["ConstantCurvature = 90 rad/m", "degrees"],
@@ -466,6 +476,34 @@ def test_a_command_is_told_the_same(arguments, code, words, tmp_path, capsys):
     assert not [word for word in words if word not in text], text
 
 
-def test_slips_in_robot_files_are_notes():
-    file = read_text_file(FILE.replace("radius: 0.01", "radius: 10"))
-    assert any("10 mm are 0.01 m" in note for note in file.notes)
+VOLUME = """
+volumes:
+  pad:
+    mesh: {type: block, size: [100, 20, 20], cells: [6, 2, 2]}
+    material: {young: 1.0e+6, poisson: 0.4, density: 1000}
+    at: ground
+    patch: base
+"""
+# (file, words of the note)
+NOTED = {
+    "radius in mm": (FILE.replace("radius: 0.01", "radius: 10"), ["10 mm are 0.01 m", ":5:"]),
+    "angle in degrees": (
+        FILE.replace("at: ground", "at: ground\n    pose: {axis: [0, 0, 1], angle: 90}"),
+        [":8:", "parts.arm.pose", "angle = 90 rad", "degrees"],
+    ),
+    "rpy in degrees": (
+        FILE.replace("at: ground", "at: ground\n    pose: {rpy: [0, 0, -180]}"),
+        [":8:", "parts.arm.pose", "rpy = 180 rad", "degrees"],
+    ),
+    "motion in degrees": (
+        FILE.replace("at: ground", "at: ground\n    joint: {type: revolute, axis: z, motion: 90}"),
+        [":8:", "Revolute.motion = 90 rad", "degrees"],
+    ),
+    "block in mm": (VOLUME, [":4:", "volumes.pad", "100 m large", "millimetres"]),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), NOTED.values(), ids=NOTED)
+def test_slips_in_robot_files_are_notes(text, words):
+    notes = read_text_file(text).notes
+    assert any(all(word in note for word in words) for note in notes), notes

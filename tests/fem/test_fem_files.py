@@ -31,7 +31,8 @@ def test_a_file_in_the_wrong_unit_is_noticed(tmp_path):
 @pytest.mark.parametrize(("size", "words"), [(40.0, "is 40 m large"), (4e-4, "is 0.0004 m large")])
 def test_a_body_of_unusual_size_is_questioned_unless_its_unit_is_given(size, words, tmp_path):
     pytest.importorskip("meshio")
-    path = fem.write_mesh(tmp_path / "body.vtk", fem.block((size, 0.2 * size, 0.2 * size), (4, 1, 1)))
+    unit = fem.block((1.0, 0.2, 0.2), (4, 1, 1))
+    path = fem.write_mesh(tmp_path / "body.vtk", fem.TetMesh(size * unit.points, unit.tets))
     with pytest.warns(ag.AnguillaWarning, match=words + ": is its unit right"):
         fem.read_mesh(path)
     assert np.ptp(fem.read_mesh(path, unit="m").points[:, 0]) == pytest.approx(size)

@@ -83,6 +83,7 @@ def test_the_good_file_is_good():
         ("part: arm", "part: amr", 16, "actuators.pull.part", "did you mean 'arm'?"),
         ("pull: 3 * t", "pul: 3 * t", 17, "inputs.pul", "did you mean 'pull'?"),
         ("pull: 3 * t", "pull: 3 * time", 17, "inputs.pull", "unknown name 'time'"),
+        ("pull: 3 * t", "pull: -1", 17, "inputs.pull", "a tendon cannot push"),
         ("name: arm", "nmae: arm", 2, "nmae", "did you mean 'name'?"),
         ("default: 0.4", "default: 4", 4, "parameters.L", "between 0.1 and 1"),
     ],
@@ -93,6 +94,31 @@ def test_a_mistake_is_found_where_it_is(old, new, line, field, words):
     assert found, problems(GOOD.replace(old, new, 1))
     assert found[0].line == line and found[0].file == "arm.yaml"
     assert words in str(found[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "field", "words"),
+    [
+        ("simulate: {duration: -1}", "simulate.duration", "duration must be a positive number [s]"),
+        ("simulate: {duration: 1, dt: 0}", "simulate.dt", "dt must be a positive number"),
+        ("simulate: {duration: 1, dt: 0.3}", "simulate.dt", "a whole number of steps"),
+        ("simulate: {duration: 1, dt: 0.1, every: 3}", "simulate.every", "every must divide the number of steps, 10"),
+        ("simulate: {duration: 1, dt: 0.1, every: 0}", "simulate.every", "every must be an integer of at least 1"),
+        ("simulate: {error: 0}", "simulate.error", "error must be a positive number"),
+        ("statics: {tolerance: -1}", "statics.tolerance", "tolerance must be a positive number"),
+        ("statics: {iterations: 0}", "statics.iterations", "iterations must be an integer of at least 1"),
+    ],
+)
+def test_settings_that_solvers_refuse_are_found(settings, field, words):
+    found = one(GOOD + settings + "\n")
+    assert found.field == field and found.line == 18 and words in str(found)
+
+
+def test_settings_that_solvers_take_pass():
+    file = read_text_file(
+        GOOD + "simulate: {duration: L, dt: L / 40, every: 4, error: null}\nstatics: {tolerance: 1e-9}\n"
+    )
+    assert file.simulate["every"] == 4 and file.statics == {"tolerance": 1e-9}
 
 
 def test_all_mistakes_come_at_once():
@@ -146,6 +172,20 @@ def test_parameters_replace_defaults():
     assert file.parameters["L"].unit == "m" and file.parameters["L"].default == 0.4
     assert "did you mean 'half'" in str(problems(GOOD, parameters={"hlaf": 1})[0])
     assert "between 0.1 and 1" in str(problems(GOOD, parameters={"L": 2})[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("{default: 45, unit: deg}", "default: 0.785398, unit: rad"),
+        ("{default: 5, unit: kPa}", "default: 5000, unit: Pa"),
+        ("{default: 1.2, unit: g/cm^3}", "default: 1200, unit: kg/m^3"),
+        ("{default: 7, unit: N mm}", "default: 0.007, unit: N m"),
+    ],
+)
+def test_units_that_are_not_si_are_refused(given, right):
+    (found,) = problems(GOOD.replace("parameters:", f"parameters:\n  a: {given}"))
+    assert found.field == "parameters.a.unit" and found.line == 4 and right in found.suggestion
 
 
 @pytest.mark.parametrize("name", ["X", "t", "pi", "sin", "2a"])
@@ -286,6 +326,21 @@ def test_functions_in_python_are_refused_or_sampled(tmp_path):
     assert not list(tmp_path.iterdir())
     again = read_text_file(robot_text(robot, times=np.linspace(0, 1, 11))).robot
     np.testing.assert_allclose(again.loads[0].values([0.33]), [[0, 0, 0, 0, 0, 0.66]], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"simulate": {"duraton": 1}}, "simulate.duraton: there is no such setting.*did you mean 'duration'"),
+        ({"simulate": {"duration": 1, "dt": 0.3}}, "simulate.dt: .*whole number of steps"),
+        ({"inputs": {"pul": 1}}, "inputs.pul: there is no such input.*did you mean 'pull'"),
+        ({"inputs": {"pull": -1}}, "inputs.pull: .*cannot push"),
+    ],
+)
+def test_what_could_not_be_read_is_not_written(given, words, tmp_path):
+    with pytest.raises(FileError, match=words):
+        write_robot(read_text_file(GOOD).robot, tmp_path / "arm.yaml", **given)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_schema_names_units_and_defaults():

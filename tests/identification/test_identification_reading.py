@@ -81,6 +81,23 @@ def test_rotations_and_degrees(tmp_path):
         ag.Measurements.read(tmp_path / "bad.csv")
 
 
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("tip_x,tip_y,tip_z,mid_x,mid_y,pull", "marker 'mid' has mid_x, mid_y, but mid_z is missing"),
+        ("tip_x,tip_y,tip_z,Mid.x,Mid.z,pull", "marker 'mid' has mid_x, mid_z, but mid_y is missing"),
+        ("tip_x,tip_y,tip_z,mid_qw,mid_qx,mid_qy", "marker 'mid' has mid_qw, mid_qx, mid_qy, but mid_qz is missing"),
+        ("mid_x,mid_y,mid_z,mid_rx,mid_ry,tip_x", "marker 'mid' has mid_rx, mid_ry, but mid_rz is missing"),
+        ("mit_x,mit_y,mit_z,a,b,pull", r"has no marker 'mid' \(did you mean 'mit'\?\).*there are: mit"),
+    ],
+)
+def test_a_marker_that_is_named_must_be_there(tmp_path, header, words):
+    (tmp_path / "a.csv").write_text(f"{header}\n1,2,3,4,5,6\n")
+    columns = {"Mid": "mid"} if "Mid" in header else None
+    with pytest.raises(ag.DescriptionError, match=words):
+        ag.Measurements.read(tmp_path / "a.csv", columns=columns, markers={"mid": "arm[0.1]"})
+
+
 def test_slips_of_units_labels_and_inputs_are_named():
     robot = tendon_arm()
     inputs = pulls(6, np.random.default_rng(0))

@@ -54,6 +54,27 @@ def beam(strains=SMOOTH, intervals=64, gravity=(0.0, 0.0, 0.0)):
     return robot, robot.add(rod, at=robot.ground, name="beam")
 
 
+SOLVED = {
+    "statics": lambda robot, inputs: ag.statics(robot, inputs=inputs),
+    "simulate": lambda robot, inputs: ag.simulate(robot, duration=0.02, dt=0.01, inputs=inputs),
+    "simulate, a function": lambda robot, inputs: ag.simulate(
+        robot, duration=0.02, dt=0.01, inputs={name: lambda t, length=length: length for name, length in inputs.items()}
+    ),
+}
+
+
+@pytest.mark.parametrize("solve", SOLVED.values(), ids=SOLVED)
+def test_a_length_in_millimetres_is_told_once(solve):
+    robot, rod = beam(ag.planar(2), 8)
+    robot.actuate("line", ag.Tendon(rod, ag.parallel(y=HALF), by="length"))
+    solve(robot, {"line": 1.5})  # let out: nothing to tell
+    with pytest.warns(
+        ag.AnguillaWarning, match=r"'line' is a length of 995 m .* millimetres\? 995 mm are 0.995 m"
+    ) as told:
+        solve(robot, {"line": 995.0})
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize("tension", [2.0, 5.0])
 @pytest.mark.parametrize("name", TABLE)
 def test_table_1_of_paper_000(name, tension):

@@ -108,6 +108,20 @@ def test_names_are_told():
     assert robot.inputs == {"line": "N", "motor": "N m", "push": "N", "slide": ""}
 
 
+@pytest.mark.parametrize(
+    ("unit", "si"), [("deg", "0.0174533 rad"), ("kN/m", "1000 N/m"), ("mm^2", "1e-06 m^2"), ("rpm", "0.10472 rad/s")]
+)
+def test_a_unit_that_is_not_si_is_refused(unit, si):
+    with pytest.raises(ag.DescriptionError, match="input 'motor' has the unit") as error:
+        ag.Robot().input("motor", unit)
+    assert f"is {si})" in str(error.value)
+
+
+@pytest.mark.parametrize("unit", ["", "rad", "N m", "m/s^2", "kg/(m s)", "Hz", "counts", "%", "mm/mm"])
+def test_units_of_si_and_of_ones_own_are_labels(unit):
+    assert ag.Robot().input("motor", unit).unit == unit
+
+
 def test_a_load_that_depends_on_time_beside_an_input_is_seen_by_a_stepper():
     """What is not an input must not be taken for constant."""
     robot, rod = pole(True)

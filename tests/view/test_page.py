@@ -85,7 +85,7 @@ def test_names_cannot_break_out(case, tmp_path):
     nasty = '</script><script>alert("x")</script>&'
     system = copy.copy(case.eq.system)
     system.robot = copy.deepcopy(system.robot)
-    system.robot.name = nasty
+    system.robot._name = nasty  # as no door lets through
     eq = ag.Equilibrium(case.robot, system, case.eq.status, case.eq._t, case.eq._q, case.eq._v, case.eq._a)
     text = ag.animate(eq, tmp_path / "nasty.html").read_text(encoding="utf-8")
     assert "<script>alert" not in text

@@ -32,8 +32,7 @@ def check(
                 print(error, file=sys.stderr)
             continue
         robot = file.robot
-        parts = ", ".join(part.name for part in robot.parts)
-        about = f"robot {robot.name!r}: {parts}; {robot.size} coordinates"
+        about = f"robot {robot.name!r}: {robot.summary}"
         inputs = ", ".join(robot.inputs)
         output.line(
             f"{path}: {about}; {len(robot.loads)} load{'s' * (len(robot.loads) != 1)}; inputs: {inputs or 'none'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +22,11 @@ NEEDED = ("dt", "t", "step", "read", "set_inputs", "commands", "trajectory", "re
 
 
 class Controller(Protocol):
-    """What `run` needs of a controller; it may have a `reset()` too, called before the first update."""
+    """What `run` needs of a controller.
+
+    It may have a `reset()` too, called before the first update, and a `period` [s]: the time between two updates that it is
+    made for, the only one that `run` then takes.
+    """
 
     def update(self, reading: Floats, t: float) -> Mapping[str, float] | ArrayLike:
         """Inputs from now on: by name, or all in the order of `robot.inputs`.
@@ -87,6 +92,15 @@ def _steps(value: float, dt: float, name: str) -> int:
     return round(count)
 
 
+def _check_period(controller: Controller, period: float) -> None:
+    made = getattr(controller, "period", None)
+    if isinstance(made, (int, float)) and not math.isclose(made, period, rel_tol=1e-9):
+        raise DescriptionError(
+            f"{type(controller).__name__} is made for a period of {made:g} s, but run updates it every {period:g} s: "
+            f"give run(..., period={made:g}), or make the controller with period={period:g}."
+        )
+
+
 @public
 def run(
     stepper: Any, controller: Controller, *, duration: float, period: float | None = None,
@@ -114,6 +128,7 @@ def run(
     stepper.trajectory()  # refuses a stepper without history
     steps = _steps(duration, stepper.dt, "duration")
     every = 1 if period is None else _steps(period, stepper.dt, "period")
+    _check_period(controller, stepper.dt if period is None else period)
     names = list(stepper.names if hasattr(stepper, "names") else stepper.robot.inputs)
     if callable(reset := getattr(controller, "reset", None)):
         reset()

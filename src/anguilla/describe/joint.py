@@ -135,6 +135,9 @@ class Joint(Description):
         for turns, rest in zip(self.turns, np.atleast_1d(np.asarray(self.rest)), strict=False):
             if turns:
                 check_angle(f"{type(self).__name__}.rest", float(rest))
+        for turns, motion in zip(self.turns, self.motions, strict=True):
+            if turns and isinstance(motion, float):
+                check_angle(f"{type(self).__name__}.motion", motion)
 
     @property
     def axes(self) -> tuple[Axis | Ball, ...]:

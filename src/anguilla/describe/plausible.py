@@ -25,13 +25,17 @@ __all__ = [
     "check_body",
     "check_fluid",
     "check_gravity",
+    "check_length",
     "check_offset",
     "check_place",
     "check_rod",
+    "check_volume",
     "check_width",
 ]
 
 WIDEST = 2.0  # [m] half width of a section, or thickness of a rod
+LONG = 20.0  # lengths of a robot that a tendon may be given
+LARGEST = 10.0  # [m] side of a soft volume
 SOFTEST = 100.0  # [Pa] Young's modulus; gels that hold their shape have 1 kPa
 METAL, METAL_YOUNG = 4500.0, 1e8  # [kg/m^3], [Pa]: nothing as heavy is as soft
 GRAMS = (0.5, 25.0)  # densities of solids in g/cm^3; as kg/m^3 they are between those of air and of foam
@@ -119,6 +123,12 @@ def check_angle(name: str, angle: float) -> None:
         warn(f"{name} = {angle:g} rad is {turns:.3g} turns: is it in degrees? {right}.")
 
 
+def check_volume(name: str, size: float) -> None:
+    """The largest side [m] of the box around a soft volume."""
+    if size > LARGEST:
+        warn(f"{name} is {size:g} m large: are its sizes in millimetres? {size:g} mm are {1e-3 * size:g} m.")
+
+
 def check_offset(name: str, offset: NDArray[np.float64], half: float, length: float) -> None:
     """Offsets (m, 3) [m] of a line from the centre of a rod with this half width and length [m]."""
     far = float(np.abs(offset).max()) if len(offset) else 0.0
@@ -127,6 +137,17 @@ def check_offset(name: str, offset: NDArray[np.float64], half: float, length: fl
             f"{name} runs {far:g} m beside a rod of {length:g} m that is {2.0 * half:g} m thick: is it in millimetres? "
             f"{far:g} mm are {1e-3 * far:g} m."
         )
+
+
+def check_length(name: str, given: float, robot: float) -> bool:
+    """Length [m] that a tendon is given, and that of its robot [m]; returns whether it was told of."""
+    if given <= LONG * robot:
+        return False
+    warn(
+        f"The input of the tendon {name!r} is a length of {given:g} m in a robot that is {robot:.3g} m long, and leaves it "
+        f"slack: is it in millimetres? {given:g} mm are {1e-3 * given:g} m."
+    )
+    return True
 
 
 def check_area(name: str, area: float, half: float, length: float) -> None:

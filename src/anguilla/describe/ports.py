@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla.describe.description import as_name
 from anguilla.describe.differences import jets
 from anguilla.describe.sampled import Sampled
+from anguilla.describe.units import check_unit
 from anguilla.errors import DescriptionError, all_finite, as_nonnegative, as_number, as_positive, as_vector, refuse
 
 __all__ = ["Drive", "Port", "acting"]
@@ -150,7 +151,7 @@ class Port:
 
     Attributes:
         name: its name among the inputs.
-        unit: its unit.
+        unit: its unit, in SI.
         drive: how it follows its command.
 
     """
@@ -161,6 +162,7 @@ class Port:
         self.name = as_name(name, "Robot.input name")
         if not isinstance(unit, str):
             raise refuse("Robot.input unit", "a text such as 'N m'", unit)
+        check_unit(unit, f"the input {name!r}")
         if drive is not None and not isinstance(drive, Drive):
             raise refuse("Robot.input drive", "a Drive(...)", drive)
         self.unit, self.drive = unit, drive or Drive()

@@ -53,17 +53,17 @@ class Robot(ShowsItself):
         "_drives",
         "_gravity",
         "_loads",
+        "_name",
         "_parts",
         "_ports",
         "_sensors",
         "_volumes",
         "kept",
-        "name",
     )
     UNWATCHED = ("kept",)  # not part of the description
 
     def __init__(self, name: str = "robot", gravity: Signal = (0.0, 0.0, -9.81), base: str = "fixed") -> None:
-        self.name = as_name(name, "Robot.name")
+        self.name = name
         if base not in ("fixed", "free"):
             raise refuse("Robot.base", "'fixed' or 'free'", base)
         self._base = base
@@ -116,8 +116,23 @@ class Robot(ShowsItself):
         return twin
 
     def __repr__(self) -> str:
-        names = ", ".join(part.name for part in self._parts) or "no parts"
-        return f"<robot {self.name!r}: {names}; {self.size} coordinates>"
+        return f"<robot {self.name!r}: {self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """What there is: "arm, hand; 7 coordinates", "pad; 0 coordinates and a soft volume of 84 points"."""
+        names = ", ".join([*(part.name for part in self._parts), *(one.name for one in self._volumes)]) or "no parts"
+        soft = [f"a soft volume of {len(one.volume.places)} points" for one in self._volumes]
+        return f"{names}; {' and '.join([f'{self.size} coordinates', *soft])}"
+
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = as_name(value, "Robot.name")
 
     @property
     def gravity(self) -> Signal:
@@ -368,7 +383,7 @@ class Robot(ShowsItself):
 
         Args:
             name: its name, which no other input or actuator has.
-            unit: its unit.
+            unit: its unit, to be told beside its values: one of SI ("rad", "N m"), or one of your own ("counts").
             drive: limits, rate, delay, lag, dead zone, play.
             along: a direction (3,): the input then stands for this vector times its value, as forces and fields need it; or
                 a function of the arc length X [m] that gives one, for loads along rods.

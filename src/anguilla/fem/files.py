@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from anguilla._doors import public
+from anguilla.describe.units import FACTORS
 from anguilla.errors import DescriptionError, as_nonnegative, as_positive, require, warn
 from anguilla.fem import abaqus
 from anguilla.fem.mesh import TetMesh
 
 __all__ = ["read_mesh", "write_mesh"]
 
-UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "inch": 0.0254}
+UNITS = {unit: FACTORS[unit] for unit in ("m", "cm", "mm", "um", "inch")}
 USUAL, POSSIBLE = (5e-4, 5.0), (1e-4, 100.0)  # sizes [m] that need no question, without and with a unit given
 SOLIDS, FLATS = ("tetra", "tetra10"), ("triangle", "triangle6")
 MIDDLES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))  # ends of the edges of nodes 4 to 9, in the order of VTK

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla._doors import public
+from anguilla.describe.plausible import check_volume
 from anguilla.errors import DescriptionError, as_array, as_count, as_positive, refuse
 from anguilla.fem.lattice import lattice
 from anguilla.fem.mesh import Floats, TetMesh
@@ -48,6 +49,7 @@ def _recorded(make: Callable[P, TetMesh]) -> Callable[P, TetMesh]:
     @wraps(make)
     def made(*args: P.args, **named: P.kwargs) -> TetMesh:
         mesh, given = make(*args, **named), signature.bind(*args, **named).arguments
+        check_volume(f"The mesh of fem.{make.__name__}", float(np.ptp(mesh.points, axis=0).max()))
         plain = {key: np.asarray(value).tolist() for key, value in given.items() if value is not None}
         object.__setattr__(mesh, "source", {"type": make.__name__, **plain})
         return mesh

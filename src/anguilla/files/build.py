@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -327,12 +328,24 @@ class RobotBuilder:
         self.problems.add(node.keys.get(key, node.place), f"{path}.{key}", f"{maker.name} has no such field.", hint)
         return BAD
 
+    def note(self, node: Node, path: str, warning: warnings.WarningMessage) -> None:
+        """Keep a warning with its place."""
+        file, line, column = node.place
+        self.notes.append(f"{file}:{line}:{column}: {path}: {warning.message}")
+
+    @contextmanager
+    def noting(self, node: Node, path: str) -> Iterator[None]:
+        """Keep the warnings of this block, with the place of a node."""
+        with told() as caught:
+            yield
+        for warning in caught:
+            self.note(node, path, warning)
+
     def _construct(self, maker: Maker, given: dict[str, Any], node: Node, path: str, harmless: set[str]) -> Any:
         """Make the object. A bad number is replaced by a harmless one, to see what else is wrong: all problems at once."""
         while True:
             try:
-                with warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always", AnguillaWarning)
+                with told() as caught:
                     made = maker.make(**given)
             except (DescriptionError, ArithmeticError, ValueError, TypeError) as error:
                 text = str(error)
@@ -350,9 +363,16 @@ class RobotBuilder:
                 continue
             for warning in caught:
                 field = field_in(str(warning.message), given)
-                place = (node.value[field] if field is not None and field in node.value else node).place
-                self.notes.append(f"{place[0]}:{place[1]}:{place[2]}: {path}: {warning.message}")
+                self.note(node.value[field] if field is not None and field in node.value else node, path, warning)
             return BAD if harmless else made
+
+
+@contextmanager
+def told() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect the warnings of this block."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AnguillaWarning)
+        yield caught
 
 
 def _has_text(value: Any) -> bool:

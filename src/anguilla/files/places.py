@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.joint import as_direction
+from anguilla.describe.plausible import check_angle
 from anguilla.errors import DescriptionError, as_number, as_pose, as_vector, show
 from anguilla.files.build import BAD
 from anguilla.files.registry import Form
@@ -155,7 +156,13 @@ class Finder:
                     hint = f"A pose has the fields {', '.join(POSE)}{did_you_mean(key, POSE)}."
                     self.builder.problems.add(node.keys[key], f"{path}.{key}", "a pose has no such field.", hint)
                     return BAD
-            return BAD if any(value is BAD for value in fields.values()) else _pose(fields)
+            if any(value is BAD for value in fields.values()):
+                return BAD
+            pose = _pose(fields)
+            with self.builder.noting(node, path):
+                for key in ("angle", "rpy"):
+                    check_angle(key, float(np.abs(fields.get(key, 0.0)).max()))
+            return pose
         except (DescriptionError, ValueError, TypeError) as error:
             advice = "A pose is [x, y, z], a 4x4 matrix, or {position: [x, y, z], axis: [0, 0, 1], angle: pi / 2}."
             return self.builder.problem(node, path, *split_error(str(error), advice))

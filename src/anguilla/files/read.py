@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from anguilla._doors import public
 from anguilla.describe.actuators import Actuator
@@ -18,17 +21,17 @@ from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.sensors import Sensor
-from anguilla.errors import DescriptionError, as_path, show, warn
+from anguilla.errors import DescriptionError, as_count, as_path, as_positive, as_steps, show, warn
 from anguilla.files.build import BAD, RobotBuilder
 from anguilla.files.places import Finder
-from anguilla.files.problems import Problems
+from anguilla.files.problems import ARGUMENTS, Problems
 from anguilla.files.registry import Form, Maker, form_of, makers
 from anguilla.files.sources import Parameter, gather, gather_text, parameters_of
 from anguilla.files.text import Node
 from anguilla.files.volumes import add_contacts, add_volume, frames_of, hangs_on, inputs_of
 from anguilla.files.wording import split_error
 
-__all__ = ["METHODS", "SECTIONS", "RobotFile", "read_file", "read_robot", "read_text_file"]
+__all__ = ["METHODS", "SECTIONS", "RobotFile", "check_runs", "read_file", "read_robot", "read_text_file"]
 
 VERSION = 1
 
@@ -71,6 +74,11 @@ SETTINGS = {
         "error": Form(number=True, none=True),
         "start": Form(text=True),
     },
+}
+CHECKS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("duration", "dt"), partial(as_positive, unit="s")),
+    **dict.fromkeys(("tolerance", "error"), as_positive),
+    **dict.fromkeys(("every", "iterations"), as_count),
 }
 STARTS = ("rest", "equilibrium", "held")  # equilibrium: without inputs; held: with the inputs at t = 0
 
@@ -150,6 +158,15 @@ def read_text_file(text: str, *, name: str = "(text)", parameters: Mapping[str, 
     return _Reader(gather_text(text, name, SECTIONS, problems), parameters or {}, problems, None).read()
 
 
+def check_runs(text: str, robot: Robot) -> None:
+    """Refuse inputs and settings, in the text of a robot's file, with which it could not be read."""
+    problems = Problems()
+    reader = _Reader(gather_text(text, ARGUMENTS, SECTIONS, problems), {}, problems, None)
+    reader.robot = robot
+    reader.runs()
+    problems.check()
+
+
 class _Reader:
     def __init__(self, root: Node, given: Mapping[str, float], problems: Problems, path: Path | None) -> None:
         self.root, self.sections, self.problems, self.path = root, root.value, problems, path
@@ -177,8 +194,7 @@ class _Reader:
             self._entries(section, lambda node, name, path, method=method: self._call(method, node, name, path))
         for section, (method, kind) in NAMED.items():
             self._named(section, method, kind)
-        inputs = self._inputs()
-        settings = {name: self._settings(name) for name in SETTINGS}
+        inputs, settings = self.runs()
         self._attempt(self.root, "parts", self.robot.check_size)
         self.problems.check()
         return RobotFile(
@@ -368,12 +384,17 @@ class _Reader:
 
     # inputs and settings ----------------------------------------------------------------------------------------------
 
+    def runs(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Inputs, and the settings of the solvers."""
+        return self._inputs(), {name: self._settings(name) for name in SETTINGS}
+
     def _inputs(self) -> dict[str, Any]:
         node = self.sections.get("inputs")
         found = {}
-        wished = [*(self.sections["actuators"].value if "actuators" in self.sections else {}), *self.robot.ports]
+        wished = [*(self.sections["actuators"].value if "actuators" in self.sections else {}), *self.robot.inputs]
         volumes = self.sections["volumes"].value if "volumes" in self.sections else {}
         wished += [key for name, node in volumes.items() for key in inputs_of(name, node)]
+        wished = list(dict.fromkeys(wished))
         for name, child in node.value.items() if node is not None else ():
             if name not in wished:
                 hint = f"The inputs are: {', '.join(wished) or 'none'}{did_you_mean(name, wished)}."
@@ -383,6 +404,9 @@ class _Reader:
             if isinstance(value, (list, tuple)):
                 hint = "It must be one number, a formula of t, or a table {t: [...], values: [...]}."
                 value = self.builder.problem(child, f"inputs.{name}", f"got {show(value)}.", hint)
+            elif isinstance(value, (int, float)) and name in self.robot.actuators:
+                pull, once = self.robot.actuators[name], np.array([float(value)])
+                self._attempt(child, f"inputs.{name}", partial(pull.refuse_pushing, name, once, np.zeros(1)))
             found[name] = value
         return found
 
@@ -398,7 +422,20 @@ class _Reader:
                 self.builder.problem(
                     child, f"{section}.start", f"got {show(child.plain)}.", f"It must be one of {', '.join(STARTS)}."
                 )
+        if node is not None and not any(value is BAD for value in found.values()):
+            self._check_settings(section, node, found)
         return found
+
+    def _check_settings(self, section: str, node: Node, found: Mapping[str, Any]) -> None:
+        """Refuse what the solver would: each setting by itself, then a step that does not divide the duration."""
+        before = len(self.problems)
+        for key, value in found.items():
+            if key in CHECKS and value is not None:
+                self._attempt(node.value[key], f"{section}.{key}", partial(CHECKS[key], value, key))
+        if len(self.problems) == before and {"duration", "dt"} <= found.keys():
+            steps = partial(as_steps, found["duration"], found["dt"])
+            if self._attempt(node.value["dt"], f"{section}.dt", steps) is not BAD and "every" in found:
+                self._attempt(node.value["every"], f"{section}.every", partial(steps, found["every"]))
 
 
 def _parent(node: Node) -> str | None:

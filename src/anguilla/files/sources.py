@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from anguilla.describe.description import did_you_mean
+from anguilla.describe.units import in_si
 from anguilla.errors import DescriptionError, show
 from anguilla.files.expressions import CONSTANTS, FUNCTIONS, VARIABLES, Expression
 from anguilla.files.problems import ARGUMENTS, FileError, Problem, Problems
@@ -37,7 +38,7 @@ class Parameter:
     Attributes:
         value: the value used.
         default: the value written in the file.
-        unit: its unit, as written.
+        unit: its unit, in SI, as written.
         description: what it is.
         low, high: bounds, or None.
 
@@ -257,6 +258,12 @@ def _parameter(
     for key in ("unit", "description"):
         if key in fields and not isinstance(fields[key].value, str):
             problems.add(fields[key].place, f"{path}.{key}", f"got {show(fields[key].plain)}.", "It must be a text.")
+    if len(problems) == before and "unit" in fields:
+        factor, si = in_si(fields["unit"].value)
+        if abs(factor - 1.0) > 1e-12:
+            message = f"the unit {fields['unit'].value!r} is not SI, and nothing is converted."
+            hint = f"Robot files are in SI units: write 'default: {factor * numbers['default']:.6g}, unit: {si}'."
+            problems.add(fields["unit"].place, f"{path}.unit", message, hint)
     if len(problems) > before:
         return None
     default = numbers["default"]

@@ -94,7 +94,8 @@ def _add(robot: Robot, name: str, node: Node, builder: RobotBuilder, finder: Fin
     given = {key: _plain(child, builder.names) for key, child in node.value.items() if key not in HELD}
     folder = None if builder.path is None else builder.path.resolve().parent
     try:
-        volume = _door().make_volume(name, given, folder)
+        with builder.noting(node.value.get("mesh", node), path):
+            volume = _door().make_volume(name, given, folder)
         patch = node.value.get("patch")
         handle = robot.add(volume, at=at, pose=pose, name=name, patch=None if patch is None else patch.plain)
         _hold(handle, node, path, builder, finder)

@@ -19,7 +19,7 @@ from anguilla.describe.joints import Fixed
 from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.errors import DescriptionError, as_path
-from anguilla.files.read import METHODS, OBJECTS, VERSION
+from anguilla.files.read import METHODS, OBJECTS, VERSION, check_runs
 from anguilla.files.unmake import Unmaker, frame_text, pose_text, same
 from anguilla.files.volumes import volume_section
 
@@ -56,6 +56,8 @@ def write_robot(
     if not target.parent.is_dir():
         raise DescriptionError(f"path must lie in an existing folder; there is no folder {str(target.parent)!r}.")
     text = robot_text(robot, inputs=inputs, simulate=simulate)
+    if inputs or simulate:
+        check_runs(text, robot)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla.describe import units
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError
 from anguilla.lie import exp3, rotation_from_wxyz
@@ -16,14 +17,9 @@ from anguilla.mechanics.tree import Floats
 
 __all__ = ["UNITS", "TableColumn", "as_turns", "named", "renamed"]
 
-UNITS = {
-    "": 1.0, "m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "s": 1.0, "ms": 1e-3, "us": 1e-6, "N": 1.0, "mN": 1e-3, "kN": 1e3,
-    "Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "mbar": 1e2, "bar": 1e5, "rad": 1.0, "deg": np.pi / 180.0,
-}  # fmt: skip
-WORDS = {
-    "seconds": "s", "sec": "s", "millimeters": "mm", "meters": "m", "degrees": "deg", "°": "deg", "1": "", "-": "",
-    "\N{MICRO SIGN}m": "um", "\N{GREEK SMALL LETTER MU}m": "um", "\N{MICRO SIGN}s": "us", "\N{GREEK SMALL LETTER MU}s": "us",
-}  # fmt: skip
+KNOWN = ("m", "mm", "cm", "um", "s", "ms", "us", "N", "mN", "kN", "Pa", "kPa", "MPa", "mbar", "bar", "rad", "deg")
+UNITS = {"": 1.0, **{unit: units.FACTORS[unit] for unit in KNOWN}}
+WORDS = {**units.WORDS, "1": "", "-": ""}
 SUFFIXES = (
     "mm",
     "cm",

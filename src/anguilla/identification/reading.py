@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, refuse, require
 from anguilla.identification.columns import UNITS, TableColumn, as_turns, named, renamed
 from anguilla.identification.measurements import Measurements
@@ -33,6 +34,7 @@ __all__ = ["read"]
 NOTHING = ("", "nan", "na", "n/a", "null", "none", "-")  # cells of a gap
 PREAMBLE = 30  # most lines among which the one with the names is
 LONG_NAMES = ("name", "marker")
+WHOLE = (("x", "y", "z"), ("qw", "qx", "qy", "qz"), ("rx", "ry", "rz"))  # columns that only mean something together
 Table = list[tuple[TableColumn, Floats]]
 
 
@@ -66,6 +68,9 @@ def _arranged(table: Table, where: Path, inputs: tuple[str, ...], unit: str, opt
     for name, parts in markers.items():
         _marker(name or "marker", parts, unit, found, where)
         others |= {column.key if name else column.part: x * column.factor(None) for column, x in parts.values()}
+    left = {name or "marker": parts for name, parts in markers.items()}
+    for name in options.get("markers") or {}:
+        _check_named(name, left, name in found["positions"] or name in found["turns"], where)
     if "t" in others:
         found["t"] = others.pop("t")
         options.setdefault("motion", not inputs and bool(np.all(np.diff(found["t"]) > 0.0)))
@@ -91,13 +96,29 @@ def _marker(
         pairs = {axis: parts.pop(axis) for axis in axes} if set(axes) <= parts.keys() else {}
         return {axis: values * column.factor(usual) for axis, (column, values) in pairs.items()}
 
-    if places := take(("x", "y", "z"), unit):
+    if places := take(WHOLE[0], unit):
         found["positions"][label] = np.stack(list(places.values()), axis=1)
         for deviation in take(("sigma",), unit).values():
             found["sigma"][label] = deviation
-    for axes in (("qw", "qx", "qy", "qz"), ("rx", "ry", "rz")):
+    for axes in WHOLE[1:]:
         if turns := take(axes, "rad"):
             found["turns"][label] = as_turns(turns, label, where.name)
+
+
+def _check_named(name: str, left: dict[str, dict[str, Any]], whole: bool, where: Path) -> None:
+    """Refuse a marker that the user named and the file lacks, as a whole or in part: of each, the columns that are left."""
+    for axes in WHOLE:
+        there = [f"{name}_{axis}" for axis in axes if axis in left.get(name, {})]
+        missing = [f"{name}_{axis}" for axis in axes if axis not in left.get(name, {})]
+        if there and missing:
+            raise DescriptionError(
+                f"{where.name}: marker {name!r} has {', '.join(there)}, but {', '.join(missing)} is missing: give them all."
+            )
+    if not whole:
+        raise DescriptionError(
+            f"{where.name} has no marker {name!r}{did_you_mean(name, left)}: its columns would be "
+            f"{', '.join(f'{name}_{axis}' for axis in 'xyz')}; there are: {', '.join(left) or 'none'}."
+        )
 
 
 def _csv(where: Path) -> Table:

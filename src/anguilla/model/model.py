@@ -19,6 +19,7 @@ from anguilla._words import did_you_mean
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
 from anguilla.describe.actuators import warn_slack
+from anguilla.describe.plausible import check_length
 from anguilla.describe.ports import acting
 from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, as_array, as_number, refuse, warn
@@ -116,7 +117,9 @@ class Model:
         self.rows = len(self._empty.constraints.table)  # constraints
         self.shapes = self.tables.shapes
         self._warned: set[int] = set()
-        self.told_slack: set[str] = set()  # tendons that were told to be slack, in this motion or equilibrium
+        self.told_slack: set[str] = (
+            set()
+        )  # tendons that were told to be slack or too long, in this motion or equilibrium
         self.left_out: tuple[Constraints, Ints, list[str]] | None = None  # all constraints; rows left out, their names
         self._clear()
         _ = self._steady, self._constant, self.force_places  # found once for all threads
@@ -450,6 +453,13 @@ class Model:
             elif pulling:
                 actuator.refuse_pushing(name, table[:, k], times)
 
+    def _check_lengths(self, table: Floats) -> None:
+        """Tell, once in a motion, of a tendon that the inputs (nt or 1, actuators) make far longer than the robot."""
+        names, lengths = self._names
+        for name in lengths:
+            if name not in self.told_slack and check_length(name, float(table[:, names[name]].max()), self.length):
+                self.told_slack.add(name)
+
     def slack(self, times: ArrayLike, inputs: Inputs) -> dict[str, Ints]:
         """Numbers of the instants, of times (nt,) [s], at which functions among the inputs leave tendons slack, by name."""
         if not any(callable(value) for value in inputs.values()):
@@ -487,6 +497,8 @@ class Model:
             if inputs and (tensions < 0.0).any():
                 tensions = given.copy()
                 self._slacken(tensions, times, inputs, pulling)
+            if pulling:
+                self._check_lengths(tensions)
             pieces.append((int(self._empty.at[INPUT]), tensions))
         if not self._constant:
             with acting(self.robot.name, {} if inputs is None else inputs):

@@ -20,6 +20,7 @@ from anguilla.identification.search import readings
 from anguilla.identification.sensors import Nuisances
 from anguilla.identification.uncertainty import Uncertainty
 from anguilla.mechanics.tree import Floats
+from anguilla.results.base import ByName
 
 __all__ = ["Identified"]
 
@@ -59,18 +60,18 @@ class Identified:
     @property
     def values(self) -> dict[str, float]:
         """Values of the parameters, SI."""
-        return dict(zip(self.names, self.found.tolist(), strict=True))
+        return ByName(zip(self.names, self.found.tolist(), strict=True))
 
     @property
     def deviation(self) -> dict[str, float]:
         """Standard deviations, SI; infinite for what the data do not determine."""
         pairs = zip(self.parameters, self.found, self.uncertain.deviation, strict=True)
-        return {p.name: float(d * p.slope(v)) for p, v, d in pairs}
+        return ByName({p.name: float(d * p.slope(v)) for p, v, d in pairs})
 
     @property
     def interval(self) -> dict[str, tuple[float, float]]:
         """95 % intervals, SI; those of positive numbers are even in their logarithm."""
-        half, found = self.uncertain.factor * self.uncertain.deviation, {}
+        half, found = self.uncertain.factor * self.uncertain.deviation, ByName()
         for p, x, h in zip(self.parameters, self.search, half, strict=True):
             ends = (0.0, np.inf) if p.log and not np.isfinite(h) else (p.from_search(x - h), p.from_search(x + h))
             found[p.name] = (float(ends[0]), float(ends[1]))
@@ -84,7 +85,7 @@ class Identified:
     @property
     def offsets(self) -> dict[str, float]:
         """Unknown offsets of markers and poses that were found along [m, rad]."""
-        return dict(zip(self.nuisances.names, self.nuisances.values.tolist(), strict=True))
+        return ByName(zip(self.nuisances.names, self.nuisances.values.tolist(), strict=True))
 
     @property
     def robot(self) -> Robot:
@@ -97,11 +98,11 @@ class Identified:
 
     def predicted(self, data: Measurements) -> dict[str, Floats]:
         """What the fitted robot would have shown, by name of what was measured: (rows, 3) [m], (rows, 1)."""
-        return {reading.label[1]: reading.value for reading in self._readings(data)}
+        return ByName({reading.label[1]: reading.value for reading in self._readings(data)})
 
     def missed(self, data: Measurements) -> dict[str, Floats]:
         """What is predicted minus what was measured, by its name; NaN in a gap."""
-        return {reading.label[1]: reading.miss for reading in self._readings(data)}
+        return ByName({reading.label[1]: reading.miss for reading in self._readings(data)})
 
     def _readings(self, data: Measurements) -> list[Any]:
         return readings(self.source, self.parameters, self.search, data, self.nuisances)

@@ -22,6 +22,8 @@ from anguilla.identification.uncertainty import Uncertainty
 from anguilla.mechanics.tree import Floats
 from anguilla.results.base import ByName
 
+UNITS = {"positions": "m", "turns": "rad", "lengths": "m", "tensions": "N"}
+
 __all__ = ["Identified"]
 
 
@@ -129,14 +131,17 @@ class Identified:
             low, high = self.interval[name]
             lines.append(f"{name} = {value:.6g}   (95 %: {low:.6g} to {high:.6g})")
         for data in self.data:
-            error = self.error(data)
-            lines.append(f"{data.name}: mean {error['mean']:.3g}, rms {error['rms']:.3g}, worst {error['worst']:.3g}")
-        for name, error in self.held_out.items():
-            lines.append(
-                f"{name} (not used): mean {error['mean']:.3g}, rms {error['rms']:.3g}, worst {error['worst']:.3g}"
-            )
+            lines.append(f"{data.name}: {self._told(self.error(data))}")
+        lines += [f"{name} (not used): {self._told(error)}" for name, error in self.held_out.items()]
         lines += [f"{name}: derivatives by differences: {why}" for name, why in self.by_differences.items()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _told(self, error: dict[str, float]) -> str:
+        """Errors with their unit, if there is one."""
+        kinds = {kind for data in self.data for kind in UNITS if getattr(data, kind)}
+        units = {UNITS[kind] for kind in kinds}
+        unit = " m" if "positions" in kinds else f" {units.pop()}" if len(units) == 1 else ""
+        return ", ".join(f"{name} {value:.3g}{unit}" for name, value in error.items())
 
     def provenance(self) -> list[str]:
         """Where the numbers come from: date, data, values with intervals, notes."""
@@ -147,7 +152,7 @@ class Identified:
             low, high = self.interval[name]
             lines.append(f"  {name} = {value:.9g}, 95 % interval {low:.6g} to {high:.6g}")
         for name, error in self.held_out.items():
-            lines.append(f"  error on {name}, not used: mean {error['mean']:.4g}, rms {error['rms']:.4g}")
+            lines.append(f"  error on {name}, not used: {self._told(error)}")
         return lines + [f"  note: {note}" for note in self.notes]
 
     def save(self, path: str | PathLike[str]) -> Path:

@@ -51,10 +51,10 @@ class RodModel:
             raise refuse("RodModel.robot", "a Robot or its Model", robot)
         self.system = model_of(robot)
         self.robot = robot = self.system.source
-        if self.system.rows:
+        if not self.system.is_plain:
             raise DescriptionError(
-                f"RodModel supports robots without loops and other constraints, which {robot.name!r} has: use ag.gradient, "
-                "or a root finder around ag.statics."
+                "RodModel supports open robots, without loops, constraints, lengths of tendons as inputs and prescribed "
+                f"motions, which {robot.name!r} is not: use ag.gradient, or a root finder around ag.statics."
             )
         if not robot.actuators:
             raise DescriptionError(

@@ -107,7 +107,8 @@ def _run(
     with warnings.catch_warnings():  # one step loads the kernels, so that the times reported are those of the work
         warnings.simplefilter("ignore", AnguillaWarning)
         simulate(file.robot, duration=step, dt=step, inputs=inputs, start=first, progress=False, raise_on_failure=False)
-    notes, known = [], ()
+    notes: list[warnings.WarningMessage] = []
+    known: tuple[str, ...] = ()
     try:
         with warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always", AnguillaWarning)

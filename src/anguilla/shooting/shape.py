@@ -108,7 +108,7 @@ class _Fields:
         if not isinstance(closure, Closure) or closure.robot is not self.robot or closure.name not in names:
             raise DescriptionError(
                 f"expected a closure of robot {self.robot.name!r} made before, or its name; it has: "
-                f"{', '.join(names) or 'none'}; got {closure!r}."
+                f"{', '.join(map(str, names)) or 'none'}; got {closure!r}."
             )
         wrench = np.reshape(self.reactions[names.index(closure.name)], (-1, 6))
         ga, gb = self._frame(closure.a)[1], self._frame(closure.b)[1]

@@ -143,6 +143,10 @@ def _wrong(function: Any, label: str, args: tuple[Any, ...], named: dict[str, An
             return f"{label} has no argument {unknown[0]!r}: {expected}."
         return _unknown(label, unknown, [name for name in names if name not in named], names, told)
     if len(args) > len(by_place) and not any(p.kind is p.VAR_POSITIONAL for p in taken):
+        extra = args[len(by_place)]
+        if isinstance(extra, Mapping) and any(p.kind is p.VAR_KEYWORD for p in taken):  # what it takes by any name
+            said = [show(x) for x in args[: len(by_place)]] + [f"{name}={show(value)}" for name, value in extra.items()]
+            return f"{label} takes names, not a dictionary of them: {label}({', '.join(said)})."
         return _too_many(label, args, by_place, [name for name in names if name not in by_place])
     twice = [name for name in by_place[: len(args)] if name in named]
     if twice:

@@ -183,6 +183,11 @@ EXPECTED = {
         "tip tips end endpoint": "the place of a tip is .position(arm.tip) [m]",
         "shape backbone curve": "points along a rod are .centerline(arm) [m]",
         "plot draw show": "a figure is made by anguilla.plot(result)",
+        "velocity velocities vel speed speeds": "that of a frame is .twist(arm.tip): angular [rad/s], then linear [m/s], in "
+        "its own axes",
+        "to_csv tocsv write_csv to_excel": "a table is written by .save('run.csv')",
+        "to_vtk tovtk write_vtk save_vtk to_paraview": "files for ParaView are written by anguilla.view.export.export(run, "
+        "'run.pvd')",
         "converged success ok": "it is in .status: success, message, counters",
         "deflection displacement disp": "the place of a frame is .position(arm.tip) [m]; subtract that of another result",
         "topandas to_pandas dataframe to_dataframe": "a table of one quantity is .to_xarray()['q'].to_pandas(), a file "

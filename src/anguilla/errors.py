@@ -144,8 +144,19 @@ def as_nonnegative(value: object, name: str, unit: str = "") -> float:
     """Return a float >= 0, or raise an error naming the field and its unit."""
     number = _real(value)
     if number is None or number < 0.0:
-        raise refuse(name, _with_unit("a number, zero or positive,", unit), value)
+        raise refuse(name, f"a number, zero or positive{f', [{unit}]' if unit else ''}", value)
     return number
+
+
+def as_range(value: object, name: str, example: str = "(0.0, 20.0)") -> tuple[float, float]:
+    """Return a pair (least, most) of floats, which may be infinite, or raise an error naming the field."""
+    try:
+        low, high = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not np.ndim(low) == 0 == np.ndim(high) or not low <= high:
+        raise refuse(name, f"a pair (least, most), such as {example}", value)
+    return float(low), float(high)
 
 
 def as_count(value: object, name: str, minimum: int = 1, maximum: int | None = None) -> int:

@@ -1,6 +1,7 @@
 """Every command does what it says, for people and for machines, and says clearly what is wrong."""
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -162,12 +163,27 @@ def test_simulate_goes_on_where_it_was_stopped(robot, tmp_path, capsys, monkeypa
     monkeypatch.setattr("anguilla.solve.steps.checkpoint.Checkpoint.watch", stop)
     monkeypatch.setattr("anguilla.solve.steps.dynamics.in_blocks", _short_blocks())
     code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
-    assert code == 130 and "interrupted" in err and (tmp_path / "run.nc.checkpoint").exists() and not out.exists()
+    left = tmp_path / "run.nc.checkpoint"
+    assert code == 130 and left.exists() and not out.exists()
+    assert err.splitlines()[-1] == f"anguilla: interrupted; the same command goes on from {left}"
     monkeypatch.undo()
     code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
     assert code == DONE and "resuming from" in err
     assert np.array_equal(ag.load(out).q, ag.load(tmp_path / "whole.nc").q)
     assert not (tmp_path / "run.nc.checkpoint").exists()
+
+
+def test_simulate_says_that_a_large_file_is_written(robot, tmp_path, capsys, monkeypatch):
+    from anguilla.cli import simulate
+
+    out = tmp_path / "run.nc"
+    assert "writing up to" not in call(capsys, "simulate", robot, "--duration", "2", "--out", out)[2]
+    monkeypatch.setattr(simulate, "LARGE", 1e5)
+    code, _, err = call(capsys, "simulate", robot, "--duration", "2", "--out", out)
+    told = re.fullmatch(r"writing up to (\S+) GB; --every N stores fewer states\n", err)
+    assert code == DONE and told and 0.4 < out.stat().st_size / (1e9 * float(told[1])) < 1.3
+    assert "writing up to" not in call(capsys, "simulate", robot, "--duration", "2")[2]
+    assert "writing up to" not in call(capsys, "simulate", robot, "--duration", "2", "--out", out, "--json")[2]
 
 
 def _short_blocks():

@@ -1,5 +1,6 @@
 """Measurements as they come: arrays turned over, lost markers, old files; and fits that begin at a bound."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,9 @@ PULL = np.linspace(0.0, 3.0, 6)
 YOUNG = "arm.material.young"
 
 
-def arm(young=1e6):
+def arm(young=1e6, length=0.3):
     robot = ag.Robot("arm")
-    rod = ag.Rod(0.3, ag.Circle(0.01), ag.Material(young, 1100.0, poisson=0.5), ag.kirchhoff(2))
+    rod = ag.Rod(length, ag.Circle(0.01), ag.Material(young, 1100.0, poisson=0.5), ag.kirchhoff(2))
     robot.actuate("t1", ag.Tendon(robot.add(rod, at=robot.ground, name="arm"), ag.parallel(y=0.008)))
     return robot
 
@@ -99,6 +100,35 @@ def test_a_marker_at_zero_was_lost(tip):
         ag.identify(arm(), pulls(lost), [YOUNG])
 
 
+def swapped(tip):
+    return pulls(tip[:, [1, 0, 2]]), arm()
+
+
+def half_as_long(tip):
+    return pulls(tip), arm(length=0.15)
+
+
+@pytest.mark.parametrize(("make", "off"), [(swapped, "5[0-9]"), (half_as_long, "(9|10|11)[0-9]")])
+def test_a_model_that_does_not_describe_the_data_says_so(make, off, tip):
+    data, robot = make(tip)
+    words = (
+        rf"does not describe experiment: positions are off by {off} % of the robot's length \(axes\? lengths\? base\?\)"
+    )
+    with pytest.warns(ag.AnguillaWarning, match=words):
+        found = ag.identify(robot, data, [YOUNG])
+    assert re.search(r"experiment: mean 0\.\d+ m, rms 0\.\d+ m, worst 0\.\d+ m\nnote: ", str(found))
+
+
+def test_an_input_that_nobody_gives_is_noted(tip):
+    robot = arm()
+    robot.actuate("t2", ag.Tendon(robot.parts[0], ag.parallel(z=0.008)))
+    with pytest.warns(ag.AnguillaWarning, match="no values are given for input t2; 0 is assumed"):
+        found = ag.identify(robot, pulls(tip), [YOUNG])
+    assert found.notes == ["no values are given for input t2; 0 is assumed"]
+    data = pulls(tip)
+    assert ag.identify(robot, replace(data, inputs={**data.inputs, "t2": 0.0}), [YOUNG]).notes == []
+
+
 def test_deviations_of_lost_markers(tip):
     lost, sigma = tip.copy(), np.full(6, 1e-3)
     lost[2], sigma[2] = np.nan, np.nan
@@ -112,7 +142,8 @@ def test_deviations_of_lost_markers(tip):
 
 def test_parameters_of_some_experiments(tip):
     data = [pulls(tip, name="one"), pulls(tip, name="two", group="all")]
-    found = ag.identify(arm(), data, [ag.Unknown(YOUNG, only=["one"])])  # nothing is free in the other
+    with pytest.warns(ag.AnguillaWarning, match="the model does not describe two: positions are off by 11 %"):
+        found = ag.identify(arm(), data, [ag.Unknown(YOUNG, only=["one"])])  # nothing is free in the other
     assert found.values[YOUNG] == pytest.approx(1.3e6, rel=1e-6)
     with pytest.raises(ag.DescriptionError, match=r"only of 'tow' \(did you mean 'two'\?\)"):
         ag.identify(arm(), data, [ag.Unknown(YOUNG, only=["tow"])])

@@ -149,7 +149,8 @@ def test_outliers_matter_less_to_a_robust_loss():
 def test_priors_and_bounds():
     data = experiment()
     strong = ag.Unknown("arm.material.young", prior=(2e6, 1.0), start=1.9e6)
-    assert ag.identify(tendon_arm(), data, [strong]).values["arm.material.young"] == pytest.approx(2e6, rel=1e-3)
+    with pytest.warns(ag.AnguillaWarning, match="the model does not describe experiment: positions are off by 21 %"):
+        assert ag.identify(tendon_arm(), data, [strong]).values["arm.material.young"] == pytest.approx(2e6, rel=1e-3)
     with pytest.warns(ag.AnguillaWarning, match="ended at its bound 1.2e"):
         bound = ag.Unknown("arm.material.young", start=1.4e6, bounds=(1.2e6, 2e6))
         assert ag.identify(tendon_arm(), data, [bound]).values["arm.material.young"] == pytest.approx(1.2e6, rel=1e-4)
@@ -246,7 +247,7 @@ def test_a_function_that_makes_the_robot():
 def test_friction_of_tendons_by_differences():
     robot = tendon_arm()
     put_number(robot, "t1.friction", 0.3)
-    inputs = {"t1": np.array([1.0, 2.0, 4.0])}
+    inputs = {"t1": np.array([1.0, 2.0, 4.0]), "t2": np.zeros(3), "t3": np.zeros(3)}
     data = ag.Measurements(
         positions=filmed(robot, inputs, 0.0, np.random.default_rng(0)), inputs=inputs, markers=MARKERS
     )

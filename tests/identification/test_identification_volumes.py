@@ -90,7 +90,7 @@ def test_what_rubs_or_touches_is_fitted_by_differences_and_says_so():
     body = bar()
     body.actuate("rubbing", fem.Tendon([(0.0, 0.0, -0.004), (0.05, 0.0, -0.004), (0.1, 0.0, -0.004)], friction=0.2))
     seen = fem.statics(body, inputs={"rubbing": 0.1}).position("tip")
-    data = ag.Measurements(positions={"tip": seen[None]}, inputs={"rubbing": 0.1})
+    data = ag.Measurements(positions={"tip": seen[None]}, inputs={"rubbing": 0.1, "pull": 0.0})
     found = ag.identify(body, data, {"material.young": 3.5e5}, tolerance=1e-6)
     assert "rub" in found.by_differences["experiment"]
     assert found.values["material.young"] == pytest.approx(3.3e5, rel=1e-4)

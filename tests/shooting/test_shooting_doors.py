@@ -41,6 +41,7 @@ def test_closures_agree_with_the_core(joint):
         assert np.linalg.norm(ours.position(leg.tip) - core.position(leg.tip)) < 1e-6 * 0.6
     assert np.allclose(ours.reaction(closure), core.reaction(closure), atol=1e-5)
     assert np.linalg.norm(core.reaction(closure)) > 0.05
+    assert np.array_equal(ours.reaction(closure.name), ours.reaction(closure))
 
 
 def test_a_platform_on_six_legs_agrees_with_the_core():

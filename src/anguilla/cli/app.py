@@ -100,7 +100,7 @@ def about(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    Output.machine, Output.folder, Output.said = False, None, []
+    Output.machine, Output.folder, Output.said, Output.checkpoint = False, None, [], None
     code, before = INTERRUPTED, sys.unraisablehook
     sys.unraisablehook = lambda lost: _press_again(lost, before)
     try:
@@ -163,7 +163,9 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _ended(code: int) -> int:
     if code == INTERRUPTED:
-        print("anguilla: interrupted", file=sys.stderr)
+        left = Output.checkpoint if Output.checkpoint is not None and Output.checkpoint.exists() else None
+        on = f"; the same command goes on from {left}" if left is not None else ""
+        print(f"anguilla: interrupted{on}", file=sys.stderr)
     return code
 
 

@@ -64,6 +64,7 @@ class Output:
     machine: ClassVar[bool] = False
     folder: ClassVar[Path | None] = None  # where files that robot files name may lie
     said: ClassVar[list[str]] = []  # warnings of the command
+    checkpoint: ClassVar[Path | None] = None  # from which the same command goes on, if it is there
 
     def __init__(self, machine: bool) -> None:
         type(self).machine = machine  # main() prints errors in the same way

@@ -102,8 +102,6 @@ def _solve(robot: Robot, frames: dict[str, Frame], goals: dict[str, Any], ranges
         if low > high:
             raise DescriptionError(f"the range of {name!r} must go from low to high; got {low:g} to {high:g}.")
     model = RodModel(robot, frames, efforts=ranges)
-    if not model.system.is_plain:
-        raise DescriptionError("inverse supports open robots, without loops, constraints and prescribed motions.")
     model.relax()
     return InverseKinematics(model).solve(goals)
 

@@ -32,6 +32,7 @@ from anguilla.cli.common import (
 )
 from anguilla.errors import AnguillaWarning, DescriptionError, as_positive
 
+LARGE = 200e6  # bytes of a file that takes long to write
 METHODS = "newmark, hht, generalised_alpha, midpoint"
 
 
@@ -68,6 +69,8 @@ def simulate_command(
     machine: JsonOption = False,
 ) -> int:
     """Simulate the motion of a robot; after an interruption the same command resumes the run."""
+    from anguilla.store.gather import size_of
+
     output = Output(machine)
     check_targets(out, plot, page)
     file = read(robot, settings, output)
@@ -81,6 +84,8 @@ def simulate_command(
         as_positive(options[name], f"--{name}" if given[name] is not None else f"simulate.{name} of the file", "s")
     result = _run(file, inputs_of(file, inputs), begin, options, out if checkpoint else None, output)
     _report(output, result)
+    if out is not None and not output.machine and (size := size_of(result)) > LARGE:
+        print(f"writing up to {size / 1e9:.2g} GB; --every N stores fewer states", file=sys.stderr, flush=True)
     return finish(output, result, out, plot, page)
 
 
@@ -95,7 +100,7 @@ def _run(
         held = inputs_at(inputs, 0.0)
         first = statics(file.robot, inputs=held if begin == "held" else None)
     if out is not None and "error" not in options and not file.robot.volumes:  # which have no checkpoints yet
-        options["checkpoint"] = out.with_name(out.name + ".checkpoint")
+        options["checkpoint"] = Output.checkpoint = out.with_name(out.name + ".checkpoint")
         if options["checkpoint"].exists() and not output.machine:
             print(f"resuming from {options['checkpoint']}", file=sys.stderr)
     step = options["dt"]

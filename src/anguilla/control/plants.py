@@ -87,8 +87,23 @@ def over_period(A: Floats, B: Floats, period: float) -> tuple[Floats, Floats]:
     return ahead[:s, :s], ahead[:s, s:]
 
 
-def weights(value: ArrayLike, size: int, name: str, unit: Floats | None = None) -> Floats:
-    """A matrix (size, size) of weights from a number, which multiplies the diagonal `unit`, its diagonal or itself."""
+def weights(value: ArrayLike, size: int, name: str, unit: Floats | None = None, *, positive: bool = False) -> Floats:
+    """A matrix (size, size) of weights from a number, which multiplies the diagonal `unit`, its diagonal or itself.
+
+    It is symmetric, and no eigenvalue is below zero; none is zero where all must be `positive`.
+    """
+    found = _weights(value, size, name, unit)
+    least, slack = np.linalg.eigvalsh(found).min(initial=np.inf), 1e-9 * np.abs(found).max(initial=0.0)
+    if np.any(np.abs(found - found.T) > slack):
+        raise refuse(name, "a symmetric matrix", value)
+    if positive and least <= 0.0:
+        raise refuse(name, "positive (a matrix: positive definite)", value)
+    if least < -slack:
+        raise refuse(name, "zero or positive (a matrix: positive semidefinite)", value)
+    return found
+
+
+def _weights(value: ArrayLike, size: int, name: str, unit: Floats | None) -> Floats:
     array = as_array(value, name, f"a number, {size} numbers or a matrix ({size}, {size})")
     if array.ndim == 0:
         return float(array) * np.diag(np.ones(size) if unit is None else unit)
@@ -129,7 +144,11 @@ def _rods(
             "take one from statics, or inputs that hold it."
         )
     if not model.inputs:
-        raise DescriptionError(f"{who} needs inputs that are forces; held are: {model.held}.")
+        if not model.held:
+            raise DescriptionError(
+                f"{who} needs inputs, and {system.robot.name!r} has none: add tendons or chambers with robot.actuate."
+            )
+        raise DescriptionError(f"{who} needs inputs that are forces; {', '.join(model.held)} are held.")
     n = system.size
 
     def change(state: ArrayLike) -> Floats:

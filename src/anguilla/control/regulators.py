@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_discrete_are
 
+from anguilla._words import numbered
 from anguilla.control.feedback import Limits, Pick, as_picker
 from anguilla.control.plants import Soft, held, reading_at, variances, weights
 from anguilla.describe import Robot
@@ -83,12 +84,17 @@ class LQR:
         A, B = self.plant.A, self.plant.B
         s, k = B.shape
         Q = weights(state_weight, s, "state_weight", self.plant.unit)
-        R = weights(input_weight, k, "input_weight")
+        R = weights(input_weight, k, "input_weight", positive=True)
         advice = "Some motion that grows cannot be reached by the inputs, or has no weight."
         self.cost = _riccati(A, B, Q, R, "The regulator", advice)
         self.gain = np.linalg.solve(R + B.T @ self.cost @ B, B.T @ self.cost @ A)
         _refuse_growth(self.poles, "The regulator", advice)
         self.state = as_picker(state)
+
+    def __repr__(self) -> str:
+        who, (k, s) = type(self).__name__, self.gain.shape
+        rate = f"{numbered(k, 'input')} ({', '.join(self.names)}) every {self.period:g} s"
+        return f"<{who} of {numbered(s, 'state')}: {rate}; slowest pole {np.max(np.abs(self.poles)):.4g}>"
 
     @property
     def poles(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.describe.description import did_you_mean
-from anguilla.errors import DescriptionError, as_flag, as_named, refuse
+from anguilla.errors import DescriptionError, as_named, as_range, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import log3
 from anguilla.model.door import model_of
@@ -25,16 +25,6 @@ __all__ = ["RodModel"]
 
 Floats = NDArray[np.float64]
 Limits = Mapping[str, tuple[float, float]]
-
-
-def _check_range(pair: object, name: str) -> None:
-    """Refuse limits that are no pair (least, most) of numbers, which may be infinite."""
-    try:
-        low, high = np.asarray(pair, dtype=np.float64)
-    except (TypeError, ValueError):
-        low = high = np.nan
-    if not np.ndim(low) == 0 == np.ndim(high) or not low <= high:
-        raise refuse(name, "a pair (least, most), such as (0.0, 20.0)", pair)
 
 
 class RodModel:
@@ -61,13 +51,24 @@ class RodModel:
             raise refuse("RodModel.robot", "a Robot or its Model", robot)
         self.system = model_of(robot)
         self.robot = robot = self.system.source
+        if not self.system.is_plain:
+            raise DescriptionError(
+                "RodModel supports open robots, without loops, constraints, lengths of tendons as inputs and prescribed "
+                f"motions, which {robot.name!r} is not: use ag.gradient, or a root finder around ag.statics."
+            )
+        if not robot.actuators:
+            raise DescriptionError(
+                f"RodModel.robot must have tendons or chambers, and {robot.name!r} has none: add them with robot.actuate."
+            )
         if not isinstance(effectors, Mapping):
             raise refuse("RodModel.effectors", "frames by name, such as {'tip': arm.tip}", effectors)
         self.frames = dict(effectors)
         for name, frame in self.frames.items():
             if not isinstance(frame, Frame):
                 raise refuse(f"RodModel.effectors[{name!r}]", "a frame such as arm.tip", frame)
-        self._turns = {name: as_flag(name in orientation, "orientation") for name in self.frames}
+        if isinstance(orientation, str) or not all(name in self.frames for name in orientation):
+            raise refuse("RodModel.orientation", f"a list of effectors among {list(self.frames)}", orientation)
+        self._turns = {name: name in orientation for name in self.frames}
         self._sensors = list(sensors)
         for name in self._sensors:
             if name not in robot.actuators:
@@ -98,11 +99,16 @@ class RodModel:
                     raise DescriptionError(
                         f"RodModel.{field}: robot {self.robot.name!r} has no actuator {name!r}{hint}."
                     )
-                _check_range(pair, f"RodModel.{field}[{name!r}]")
+                as_range(pair, f"RodModel.{field}[{name!r}]")
         least = {name: -np.inf if a.is_push_rod else 0.0 for name, a in self.robot.actuators.items()}
         effort = np.array([efforts.get(name, (least[name], np.inf)) for name in names], dtype=float).reshape(-1, 2)
         stroke = np.array([strokes.get(name, (-np.inf, np.inf)) for name in names], dtype=float).reshape(-1, 2)
         return effort[:, 0], effort[:, 1], stroke[:, 0], stroke[:, 1]
+
+    def __repr__(self) -> str:
+        told = [f"effectors {', '.join(self.frames) or 'none'}", f"actuators {', '.join(self.actuators)}"]
+        told += [f"sensors {', '.join(self._sensors)}"] * bool(self._sensors)
+        return f"<rod model of {self.robot.name!r}: {'; '.join(told)}; {self.system.size} coordinates>"
 
     @property
     def actuators(self) -> list[str]:

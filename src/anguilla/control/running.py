@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -101,6 +102,18 @@ def _check_period(controller: Controller, period: float) -> None:
         )
 
 
+def _check_update(update: Callable[..., Any]) -> None:
+    """Refuse an update that cannot be called with (reading, t)."""
+    try:
+        signature = inspect.signature(update)
+    except (TypeError, ValueError):  # compiled functions may have none
+        return
+    try:
+        signature.bind(None, 0.0)
+    except TypeError:
+        raise DescriptionError(f"controller must have update(reading, t); it has update{signature}.") from None
+
+
 @public
 def run(
     stepper: Any, controller: Controller, *, duration: float, period: float | None = None,
@@ -125,6 +138,7 @@ def run(
         raise refuse("stepper", "a Stepper(robot, dt=..., history=True), or a fem.Stepper", stepper)
     if not callable(getattr(controller, "update", None)):
         raise refuse("controller", "an object with update(reading, t)", controller)
+    _check_update(controller.update)
     stepper.trajectory()  # refuses a stepper without history
     steps = _steps(duration, stepper.dt, "duration")
     every = 1 if period is None else _steps(period, stepper.dt, "period")

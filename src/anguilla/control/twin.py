@@ -118,6 +118,11 @@ class Twin:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
+    def __repr__(self) -> str:
+        state = self.failure or ("running" if self._thread is not None and self._thread.is_alive() else "not running")
+        place = f"port {self.port}" if self.port else type(self._door).__name__
+        return f"<twin of {self.stepper.robot.name!r}: {1.0 / self.stepper.dt:g} Hz, {place}, {state}>"
+
     def __enter__(self) -> Twin:
         """Start to run."""
         self._thread = threading.Thread(target=self._run, name="twin", daemon=True)

@@ -109,7 +109,13 @@ class FunctionRouting(Routing):
 
     """
 
-    function: Callable[[float], ArrayLike] = field(kw_only=True)
+    y: tuple[float, ...] = field(default=(0.0,), init=False, repr=False)  # a function needs no polynomials and no helix
+    z: tuple[float, ...] = field(default=(0.0,), init=False, repr=False)
+    radius: float = field(default=0.0, init=False, repr=False)
+    rate: float = field(default=0.0, init=False, repr=False)
+    phase: float = field(default=0.0, init=False, repr=False)
+    breakpoints: tuple[float, ...] = field(default=(), kw_only=True)
+    function: Callable[[float], ArrayLike]
 
     def __post_init__(self) -> None:
         super().__post_init__()

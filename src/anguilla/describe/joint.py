@@ -334,7 +334,11 @@ def _as_motion(value: Any, name: str, wanted: str) -> OneMotion:
         if len(value) != 3 or not all(callable(f) for f in value):
             raise refuse(name, wanted, value)
         return tuple(_as_function(f, name, wanted) for f in value)  # type: ignore[misc]
-    return _as_function(value, name, wanted) if callable(value) else as_number(value, name)  # type: ignore[return-value]
+    if callable(value):
+        return _as_function(value, name, wanted)  # type: ignore[return-value]
+    if isinstance(value, str):
+        raise refuse(name, f"{wanted}; a text becomes a function by ag.Expression({value!r})", value)
+    return as_number(value, name)
 
 
 def _as_function(value: Callable[..., ArrayLike], name: str, wanted: str) -> Callable[..., ArrayLike]:

@@ -79,6 +79,17 @@ class Robot(ShowsItself):
         self._volumes: tuple[VolumeHandle, ...] = ()
         self.kept: object = None  # what solvers keep beside it
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            object.__setattr__(self, name, value)
+        except AttributeError:
+            if hasattr(type(self), name):  # what can only be read
+                raise
+            hint = did_you_mean(name, ("gravity", "name"))
+            raise AttributeError(
+                f"Robot has no attribute {name!r}{hint}; what can be set is gravity and name."
+            ) from None
+
     def __getstate__(self) -> object:
         """What a copy or a pickle takes along."""
         state: Any = object.__getstate__(self)

@@ -21,6 +21,13 @@ __all__ = ["Fleet", "Task"]
 Rng = np.random.Generator
 
 
+def checked_source(robot: Any, who: str) -> Robot | Callable[..., Robot]:
+    """A robot, or a function that returns one; anything else is refused."""
+    if not (isinstance(robot, Robot) or callable(robot)):
+        raise refuse(f"{who}.robot", "a Robot, or a function that returns one", robot)
+    return robot
+
+
 class Task:
     """Base class of tasks. A subclass makes its robot and says what is good.
 
@@ -50,7 +57,7 @@ class Task:
         variants: int = 8,
         start: Start = None,
     ) -> None:
-        self._make, self.start = robot, start
+        self._make, self.start = checked_source(robot, type(self).__name__), start
         self.randomise, self.variants = dict(randomise or {}), as_count(variants, "variants")
         if isinstance(robot, Robot) and self.randomise:
             raise DescriptionError("randomise needs a function of the parameters that returns a robot.")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from anguilla import sensors
 from anguilla.describe import Circle, EllipticProfile, Frame, Material, Robot, Rod, parallel
 from anguilla.describe.strains import planar, universal
-from anguilla.env.task import Rng, Task, pool
+from anguilla.env.task import Rng, Task, checked_source, pool
 from anguilla.errors import DescriptionError, as_positive, as_vector
 from anguilla.interact import Morison, Tendon
 from anguilla.mechanics.tree import Floats
@@ -75,7 +75,8 @@ class Reach(Task):
         rate: float | None = 1.0,
         **keywords: Any,
     ) -> None:
-        made = robot if isinstance(robot, Robot) else robot()
+        source = checked_source(robot, type(self).__name__)
+        made = source if isinstance(source, Robot) else source()
         super().__init__(robot, limits or dict.fromkeys(made.inputs, (0.0, 15.0)), rate=rate, **keywords)
         for name, kind in (("tip", sensors.Position), ("speed", sensors.Velocity)):
             if not isinstance(self.robot.sensors.get(name), kind):
@@ -215,7 +216,8 @@ class Swim(Task):
         horizon: int = 200,
         **keywords: Any,
     ) -> None:
-        made = robot if isinstance(robot, Robot) else robot()
+        source = checked_source(robot, type(self).__name__)
+        made = source if isinstance(source, Robot) else source()
         super().__init__(robot, limits or dict.fromkeys(made.inputs, (0.0, 6.0)), dt=dt, horizon=horizon, **keywords)
         self._nearest, self._farthest = as_vector(distance, 2, "distance", "m").tolist()
         self._size = self.robot.size

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from anguilla._doors import public
-from anguilla.errors import DescriptionError, SolverError, as_count, as_positive, refuse
+from anguilla.errors import DescriptionError, SolverError, as_count, as_named, as_positive, as_range, refuse
 from anguilla.fem.assembly import FORCES, STIFFNESS, Elements, assemble
 from anguilla.fem.body import SoftBody
 from anguilla.fem.contact import forbid
@@ -120,7 +120,8 @@ def reduce(
 
 def _ranges(system: SoftSystem, inputs: Mapping[str, tuple[float, float]]) -> Floats:
     out = np.zeros((len(system.names), 2))
-    for name, pair in inputs.items():
+    for name, given in as_named(inputs).items():
+        pair = as_range(given, f"inputs[{name!r}]")
         for k in (0, 1):
             out[system.names.index(name) if name in system.names else 0, k] = pair[k]
             system.efforts({name: pair[k]})

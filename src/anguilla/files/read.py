@@ -21,7 +21,7 @@ from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
 from anguilla.describe.rod import Rod
 from anguilla.describe.sensors import Sensor
-from anguilla.errors import DescriptionError, as_count, as_path, as_positive, as_steps, show, warn
+from anguilla.errors import DescriptionError, as_count, as_named, as_path, as_positive, as_steps, show, warn
 from anguilla.files.build import BAD, RobotBuilder
 from anguilla.files.places import Finder
 from anguilla.files.problems import ARGUMENTS, Problems
@@ -148,14 +148,16 @@ def read_file(
     problems = Problems()
     problems.folder = None if folder is None else Path(folder).resolve()
     root = gather(target, SECTIONS, problems)
-    return _Reader(root, parameters or {}, problems, target).read()
+    return _Reader(root, as_named(parameters, "parameters"), problems, target).read()
 
 
 @public
 def read_text_file(text: str, *, name: str = "(text)", parameters: Mapping[str, float] | None = None) -> RobotFile:
     """Read a robot file from its text."""
     problems = Problems()
-    return _Reader(gather_text(text, name, SECTIONS, problems), parameters or {}, problems, None).read()
+    return _Reader(
+        gather_text(text, name, SECTIONS, problems), as_named(parameters, "parameters"), problems, None
+    ).read()
 
 
 def check_runs(text: str, robot: Robot) -> None:

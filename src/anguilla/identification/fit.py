@@ -24,6 +24,7 @@ __all__ = ["identify"]
 
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 OTHER_UNIT = 10.0  # times the size of the robot, over which no marker of it is spread
+NOT_MET = 0.1  # of the length of the robot, of positions that are missed by more the model does not tell
 AT_END = 1e-6  # from a bound, in units of the search
 
 
@@ -126,7 +127,7 @@ def _result(search: Search, best: Any, seconds: float) -> Identified:
 
 
 def _doubts(search: Search, states: list[Any]) -> list[str]:
-    """What is strange about the measurements: another unit, or labels of markers that were exchanged."""
+    """What is strange about the measurements: inputs that lack, another unit, exchanged labels, places that are not met."""
     notes = []
     for trial, there in zip(search.trials, states, strict=True):
         seen = {r.label[1]: r for r in read_sensors(trial, there, None, search.nuisances) if r.label[0] == "positions"}
@@ -141,9 +142,35 @@ def _doubts(search: Search, states: list[Any]) -> list[str]:
                 'in another unit, which Measurements.read(..., unit="mm") tells'
             )
         else:
-            notes.append(mixed_up(trial.data, {name: r.value for name, r in seen.items()}))
+            exchanged = mixed_up(trial.data, {name: r.value for name, r in seen.items()})
+            notes.append(exchanged or _not_met(trial.data.name, computed, measured, trial.size(there)))
         notes += [_zeros(trial.data.name, name, r.value - r.miss) for name, r in seen.items()]
-    return [note for note in notes if note]
+    return [*(note for note in notes if note), *_lacking(search, states, any("does not describe" in n for n in notes))]
+
+
+def _lacking(search: Search, states: list[Any], hopeless: bool) -> list[str]:
+    """What to say of inputs that no experiment gives; where none gives any, it just hung or swung, unless that fails."""
+    given = {name for data in search.experiments for name in data.inputs}
+    every = dict.fromkeys(
+        name for trial, there in zip(search.trials, states, strict=True) for name in trial.actuators(there)
+    )
+    lacking = [name for name in every if name not in given]
+    if not lacking or not (given or hopeless):
+        return []
+    return [f"no values are given for input{'s' * (len(lacking) > 1)} {', '.join(lacking)}; 0 is assumed"]
+
+
+def _not_met(experiment: str, computed: Floats, measured: Floats, size: float) -> str:
+    """What to say of places (rows, 3) that are missed by much of the size [m] of the robot; nothing if they are not."""
+    seen = np.isfinite(measured).all(axis=1) & measured.any(axis=1)  # a lost marker may be at zero
+    distances = np.linalg.norm((computed - measured)[seen], axis=1)
+    off = float(np.sqrt(np.mean(distances**2))) / size if len(distances) else 0.0
+    if off <= NOT_MET:
+        return ""
+    return (
+        f"the model does not describe {experiment}: positions are off by {100 * off:.0f} % of the robot's length "
+        "(axes? lengths? base?)"
+    )
 
 
 def _zeros(experiment: str, name: str, places: Floats) -> str:

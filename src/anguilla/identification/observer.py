@@ -19,7 +19,16 @@ from scipy.linalg import expm
 
 from anguilla.describe import Frame, Robot
 from anguilla.describe.sensors import Accelerometer, ContactForce, Effort
-from anguilla.errors import DescriptionError, SolverError, as_count, as_nonnegative, as_positive, as_vector, refuse
+from anguilla.errors import (
+    DescriptionError,
+    SolverError,
+    as_count,
+    as_named,
+    as_nonnegative,
+    as_positive,
+    as_vector,
+    refuse,
+)
 from anguilla.identification.measurements import Marker, frame_named
 from anguilla.interact import Wrench
 from anguilla.lie import hat3
@@ -128,6 +137,12 @@ class Observer:
             raise DescriptionError("Observer needs something that is measured: markers, gyros, lengths or sensors.")
         if len(set(known)) < len(known):
             raise DescriptionError("Observer: every marker, gyro, line and sensor needs a name of its own.")
+        for at in (*(marker.frame for marker in self.markers.values()), *self.gyros.values()):
+            frame_named(model.robot, at)
+        for name in self.lengths:
+            if name not in model.robot.actuators:
+                told = ", ".join(model.robot.actuators) or "none"
+                raise DescriptionError(f"Observer.lengths: the robot has no actuator {name!r}; it has: {told}.")
         for name in self.sensors:
             sensor = model.robot.sensors.get(name)
             if sensor is None:
@@ -152,6 +167,12 @@ class Observer:
                     f"Observer.noise: say how large the noise of sensor {name!r} is; it has none itself."
                 )
             self.deviation[name] = as_positive(own, f"Observer.noise of {name!r}")
+
+    def __repr__(self) -> str:
+        told = (
+            f"{', '.join(self.deviation)} every {self.dt:g} s; {len(self.x)} numbers, {len(self._now)} unknown forces"
+        )
+        return f"<observer of {self.model.robot.name!r}: {told}>"
 
     # What is estimated ----------------------------------------------------------------------------------------------------
 
@@ -195,7 +216,7 @@ class Observer:
 
     def predict(self, inputs: Mapping[str, float] | None = None) -> Floats:
         """Go on by dt; the uncertainty grows."""
-        flow, drift = self._flow(dict(inputs or {}))
+        flow, drift = self._flow(dict(as_named(inputs)))
         self.x = self.x + drift
         self.P = flow @ self.P @ flow.T + self.Q
         self.t += self.dt
@@ -204,6 +225,10 @@ class Observer:
 
     def update(self, measured: Mapping[str, ArrayLike]) -> Floats:
         """Take what was measured now."""
+        if not isinstance(measured, Mapping):
+            raise refuse(
+                "measured", f"what was measured by its name, {{{next(iter(self.deviation))!r}: ...}}", measured
+            )
         misses, rows, spread = [np.zeros(0)], [np.zeros((0, len(self.x)))], [np.zeros(0)]
         for name, value in measured.items():
             if name not in self.deviation:

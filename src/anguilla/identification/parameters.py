@@ -117,6 +117,9 @@ def as_free(source: Source, free: Sequence[str | Unknown] | Mapping[str, float])
 
 def _parameter(source: Source, free: Unknown) -> Sought:
     name, path = free.name or free.paths[0], free.paths[0]
+    _check_pair(free.bounds, f"free: bounds of {name!r}", "(lowest, highest), None where there is none")
+    if free.prior is not None:
+        _check_pair(free.prior, f"free: prior of {name!r}", "(value, standard deviation)")
     inputs = [p.startswith("inputs.") for p in free.paths]
     if any(inputs) and not all(inputs):
         raise DescriptionError(f"free: {name!r} mixes paths of inputs with others.")
@@ -139,15 +142,22 @@ def _parameter(source: Source, free: Unknown) -> Sought:
     value = as_number(value, f"free: the start of {name!r}")
     low, high = (far if bound is None else as_number(bound, f"free: a bound of {name!r}")
                  for bound, far in zip(free.bounds, (-np.inf, np.inf), strict=True))  # fmt: skip
+    if not low < high:
+        raise refuse(f"free: bounds of {name!r}", "(lowest, highest) with lowest < highest", free.bounds)
     refused = is_described(source) and not any(inputs) and _refuses(source, free, -abs(value) or -1e-6)
     if refused:
         low = max(low, 0.0)
-    if not low <= value <= high or not low < high:
+    if not low <= value <= high:
         raise DescriptionError(f"free: {name!r} must begin within its bounds ({low:g}, {high:g}); got {value:g}.")
     if free.prior is not None:
         as_number(free.prior[0], f"free: prior of {name!r}")
         as_positive(free.prior[1], f"free: deviation of the prior of {name!r}")
     return Sought(replace(free, name=name), name, value, low, high, value > 0.0 and low >= 0.0)
+
+
+def _check_pair(value: object, name: str, wanted: str) -> None:
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+        raise refuse(name, f"a pair {wanted}", value)
 
 
 def is_described(source: Source) -> bool:

@@ -218,6 +218,12 @@ def _netcdf(where: Path) -> Table:
 
     found: Table = []
     with xarray.open_dataset(where, engine="h5netcdf", decode_times=False) as data:
+        if "anguilla_format" in data.attrs:
+            raise DescriptionError(
+                f"{where.name} is a result of Anguilla, not a file of measurements: read it with run = ag.load(path) and "
+                "give what would have been measured, such as "
+                "Measurements(t=run.t, positions={'tip': run.position(frame)}, motion=True)."
+            )
         for name, variable in data.variables.items():
             values = np.asarray(variable.values)
             if values.dtype.kind not in "iuf":

@@ -20,6 +20,9 @@ from anguilla.identification.search import readings
 from anguilla.identification.sensors import Nuisances
 from anguilla.identification.uncertainty import Uncertainty
 from anguilla.mechanics.tree import Floats
+from anguilla.results.base import ByName
+
+UNITS = {"positions": "m", "turns": "rad", "lengths": "m", "tensions": "N"}
 
 __all__ = ["Identified"]
 
@@ -59,18 +62,18 @@ class Identified:
     @property
     def values(self) -> dict[str, float]:
         """Values of the parameters, SI."""
-        return dict(zip(self.names, self.found.tolist(), strict=True))
+        return ByName(zip(self.names, self.found.tolist(), strict=True))
 
     @property
     def deviation(self) -> dict[str, float]:
         """Standard deviations, SI; infinite for what the data do not determine."""
         pairs = zip(self.parameters, self.found, self.uncertain.deviation, strict=True)
-        return {p.name: float(d * p.slope(v)) for p, v, d in pairs}
+        return ByName({p.name: float(d * p.slope(v)) for p, v, d in pairs})
 
     @property
     def interval(self) -> dict[str, tuple[float, float]]:
         """95 % intervals, SI; those of positive numbers are even in their logarithm."""
-        half, found = self.uncertain.factor * self.uncertain.deviation, {}
+        half, found = self.uncertain.factor * self.uncertain.deviation, ByName()
         for p, x, h in zip(self.parameters, self.search, half, strict=True):
             ends = (0.0, np.inf) if p.log and not np.isfinite(h) else (p.from_search(x - h), p.from_search(x + h))
             found[p.name] = (float(ends[0]), float(ends[1]))
@@ -84,7 +87,7 @@ class Identified:
     @property
     def offsets(self) -> dict[str, float]:
         """Unknown offsets of markers and poses that were found along [m, rad]."""
-        return dict(zip(self.nuisances.names, self.nuisances.values.tolist(), strict=True))
+        return ByName(zip(self.nuisances.names, self.nuisances.values.tolist(), strict=True))
 
     @property
     def robot(self) -> Robot:
@@ -97,11 +100,11 @@ class Identified:
 
     def predicted(self, data: Measurements) -> dict[str, Floats]:
         """What the fitted robot would have shown, by name of what was measured: (rows, 3) [m], (rows, 1)."""
-        return {reading.label[1]: reading.value for reading in self._readings(data)}
+        return ByName({reading.label[1]: reading.value for reading in self._readings(data)})
 
     def missed(self, data: Measurements) -> dict[str, Floats]:
         """What is predicted minus what was measured, by its name; NaN in a gap."""
-        return {reading.label[1]: reading.miss for reading in self._readings(data)}
+        return ByName({reading.label[1]: reading.miss for reading in self._readings(data)})
 
     def _readings(self, data: Measurements) -> list[Any]:
         return readings(self.source, self.parameters, self.search, data, self.nuisances)
@@ -128,14 +131,17 @@ class Identified:
             low, high = self.interval[name]
             lines.append(f"{name} = {value:.6g}   (95 %: {low:.6g} to {high:.6g})")
         for data in self.data:
-            error = self.error(data)
-            lines.append(f"{data.name}: mean {error['mean']:.3g}, rms {error['rms']:.3g}, worst {error['worst']:.3g}")
-        for name, error in self.held_out.items():
-            lines.append(
-                f"{name} (not used): mean {error['mean']:.3g}, rms {error['rms']:.3g}, worst {error['worst']:.3g}"
-            )
+            lines.append(f"{data.name}: {self._told(self.error(data))}")
+        lines += [f"{name} (not used): {self._told(error)}" for name, error in self.held_out.items()]
         lines += [f"{name}: derivatives by differences: {why}" for name, why in self.by_differences.items()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _told(self, error: dict[str, float]) -> str:
+        """Errors with their unit, if there is one."""
+        kinds = {kind for data in self.data for kind in UNITS if getattr(data, kind)}
+        units = {UNITS[kind] for kind in kinds}
+        unit = " m" if "positions" in kinds else f" {units.pop()}" if len(units) == 1 else ""
+        return ", ".join(f"{name} {value:.3g}{unit}" for name, value in error.items())
 
     def provenance(self) -> list[str]:
         """Where the numbers come from: date, data, values with intervals, notes."""
@@ -146,7 +152,7 @@ class Identified:
             low, high = self.interval[name]
             lines.append(f"  {name} = {value:.9g}, 95 % interval {low:.6g} to {high:.6g}")
         for name, error in self.held_out.items():
-            lines.append(f"  error on {name}, not used: mean {error['mean']:.4g}, rms {error['rms']:.4g}")
+            lines.append(f"  error on {name}, not used: {self._told(error)}")
         return lines + [f"  note: {note}" for note in self.notes]
 
     def save(self, path: str | PathLike[str]) -> Path:

@@ -311,6 +311,10 @@ class Trial(Driven):
         robot: Robot = made_robot(self.source, mine, own, {**self.data.given, **(more or {})})
         return robot
 
+    def actuators(self, states: RowStates) -> list[str]:
+        """Names of the actuators."""
+        return list(states.model.robot.actuators)
+
     def size(self, states: RowStates) -> float:
         """How large the robot is [m]."""
         return states.model.length

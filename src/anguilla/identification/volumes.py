@@ -200,6 +200,10 @@ class VolumeTrial(Driven):
             return eq.rotation(str(marker.frame))
         return eq.system.frames.rotation(eq.x, e)
 
+    def actuators(self, here: VolumeStates) -> list[str]:
+        """Names of the actuators."""
+        return list(next(eq for eq in here.found if eq is not None).system.names)
+
     def size(self, here: VolumeStates) -> float:
         """How large the body is [m]."""
         first = next(eq for eq in here.found if eq is not None)

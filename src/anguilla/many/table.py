@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from anguilla._doors import public
-from anguilla.errors import DescriptionError, require
+from anguilla.errors import DescriptionError, refuse, require
 from anguilla.store.whole import as_target, whole_file
 
 __all__ = ["Run", "Sweep"]
@@ -58,6 +58,10 @@ class Run:
         return self.outputs[name]
 
 
+class _NumberError(DescriptionError, IndexError):
+    """A number that no run has."""
+
+
 @public
 class Sweep(Sequence[Run]):
     """The runs of a sweep, in the order of their parameters.
@@ -85,7 +89,16 @@ class Sweep(Sequence[Run]):
 
     def __getitem__(self, which: Any) -> Any:
         """A column by its name, or a run by its number."""
-        return self.column(which) if isinstance(which, str) else self.runs[which]
+        if isinstance(which, str):
+            return self.column(which)
+        try:
+            return self.runs[which]
+        except IndexError:
+            raise _NumberError(
+                f"there is no run {which}: the table has {len(self)}, from 0 to {len(self) - 1}."
+            ) from None
+        except TypeError:
+            raise refuse("table[...]", "the name of a column, or the number of a run", which) from None
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from anguilla.describe import Closure, Load, Part
-from anguilla.errors import DescriptionError
+from anguilla.describe import Closure, Load, Part, Robot
+from anguilla.describe.description import did_you_mean
+from anguilla.errors import DescriptionError, show
 from anguilla.interact.kernels.table import INPUT
 from anguilla.mechanics.tree import N_R, Floats
 from anguilla.model.model import Model
-from anguilla.results.base import Computed
+from anguilla.results.base import ByName, Computed
 from anguilla.results.blocks import parts
 from anguilla.results.contacts import PartForces, TouchPoints, depths, load_energy, touch_points, touching
 from anguilla.results.lines import cable_length, line_lengths
@@ -20,6 +21,13 @@ from anguilla.results.observe import balances
 from anguilla.results.reactions import Exerted, closure_wrench, exerted, relaxes
 
 __all__ = ["OfActions", "OfEnergies"]
+
+
+def closure_name(robot: Robot, closure: object) -> str:
+    """The name of a closure of a robot, given as itself or by its name; an empty text if it is none."""
+    if isinstance(closure, Closure):
+        return closure.name if closure.robot is robot else ""
+    return closure if isinstance(closure, str) else ""
 
 
 class OfActions(Computed):
@@ -49,16 +57,21 @@ class OfActions(Computed):
         """Multipliers of the constraints (time, m); `reaction` and `tension` give them a meaning."""
         return self._pick(self._lam)
 
-    def reaction(self, closure: Closure) -> Floats:
-        """Wrench that a closure exerts on its frame b, about b's origin, in b's axes: (time, 6), moment [N m], force [N]."""
+    def reaction(self, closure: Closure | str) -> Floats:
+        """Wrench that a closure exerts on its frame b, about b's origin, in b's axes: (time, 6), moment [N m], force [N].
+
+        The closure is what robot.close returned, or its name.
+        """
         names = list(self.system.robot.closures)
-        if not isinstance(closure, Closure) or closure.name not in names or closure.robot is not self.robot:
-            known = ", ".join(names) or "none"
+        name = closure_name(self.robot, closure)
+        if name not in names:
+            hint, known = did_you_mean(closure, names) if isinstance(closure, str) else "", ", ".join(names) or "none"
             raise DescriptionError(
-                f"expected a closure of robot {self.robot.name!r}, as returned by robot.close; it has: {known}. "
+                f"expected a closure of robot {self.robot.name!r}, as returned by robot.close, or its name; "
+                f"got {show(closure)}{hint}; it has: {known}. "
                 "The moment and force in a rod, at its root for example, are wrench(arm, 0.0)."
             )
-        return self._pick(self._found[1][:, names.index(closure.name)])
+        return self._pick(self._found[1][:, names.index(name)])
 
     def effort(self, part: Part) -> Floats:
         """Efforts that the prescribed motion of a part's joint takes [N m or N], springs and dampers included: (time, size).
@@ -194,7 +207,7 @@ class OfEnergies(Computed):
             elastic = elastic + 0.5 * np.einsum("tpn,pn,nm,tpm->t", z, weight, self.system.elastic_stiffness(), z)
         total = rows[:, 0] + rows[:, 1] + elastic
         named = {"kinetic": rows[:, 0], "elastic": elastic, "gravitational": rows[:, 1], "total": total}
-        return {name: self._pick(value) for name, value in named.items()}
+        return ByName({name: self._pick(value) for name, value in named.items()})
 
     @property
     def momentum(self) -> Floats:

@@ -24,7 +24,7 @@ from anguilla.results.reactions import remembers
 from anguilla.store.kept import Kept
 from anguilla.store.record import Record
 
-__all__ = ["Computed", "Status"]
+__all__ = ["ByName", "Computed", "Status"]
 
 FLOAT = np.dtype(np.float64)
 
@@ -33,6 +33,16 @@ class _LabelError(DescriptionError, KeyError):
     """A label that no coordinate has."""
 
     __str__ = Exception.__str__  # not that of KeyError, which shows a sentence in quotes
+
+
+class ByName(dict[str, Any]):
+    """A dictionary that answers a wrong name with the names it has."""
+
+    def __missing__(self, name: str) -> Any:
+        """Raise a KeyError that is a sentence."""
+        raise _LabelError(
+            f"There is no {name!r}{did_you_mean(str(name), self)}; there are {', '.join(self) or 'none'}."
+        )
 
 
 @dataclass(frozen=True)
@@ -259,6 +269,8 @@ def sections(rod: RodHandle, X: ArrayLike | None) -> Floats:
     """Arc lengths (m,) [m] of a rod, checked; 60 equally spaced ones if none are given."""
     wanted = f"arc lengths between 0 and the length {rod.length:g} of {rod.name} [m]"
     points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(as_array(X, "X", wanted))
-    if points.ndim != 1 or not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
+    if points.ndim != 1:
+        raise DescriptionError(f"X must be one arc length or a list of them [m]; got an array of shape {points.shape}.")
+    if not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
         raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}; got {X!r}.")
     return np.minimum(points, rod.length)

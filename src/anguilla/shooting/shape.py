@@ -13,6 +13,7 @@ from anguilla.describe import Frame, Part, Robot, RodHandle
 from anguilla.describe.constraints import Closure
 from anguilla.errors import DescriptionError
 from anguilla.mechanics.tree import Floats
+from anguilla.results.base import sections
 from anguilla.results.states import Status
 from anguilla.shooting.march import at_points
 from anguilla.shooting.network import Network
@@ -100,11 +101,15 @@ class _Fields:
             raise DescriptionError(f"effort needs a part with a joint that moves; there are: {known}.")
         return self.efforts[part.name]
 
-    def reaction(self, closure: Closure) -> Floats:
+    def reaction(self, closure: Closure | str) -> Floats:
         """Wrench of a closure on its frame b, in the axes of b: (time, 6), or (6,) of an equilibrium [N m, N]."""
         names = [tie.name for tie in self._ties]
+        closure = self.robot.closures.get(closure, closure) if isinstance(closure, str) else closure
         if not isinstance(closure, Closure) or closure.robot is not self.robot or closure.name not in names:
-            raise DescriptionError(f"expected a closure of robot {self.robot.name!r} made before; got {closure!r}.")
+            raise DescriptionError(
+                f"expected a closure of robot {self.robot.name!r} made before, or its name; it has: "
+                f"{', '.join(map(str, names)) or 'none'}; got {closure!r}."
+            )
         wrench = np.reshape(self.reactions[names.index(closure.name)], (-1, 6))
         ga, gb = self._frame(closure.a)[1], self._frame(closure.b)[1]
         times = np.reshape(getattr(self, "t", 0.0), -1).tolist()
@@ -133,10 +138,7 @@ class _Fields:
         return rod
 
     def _sections(self, rod: RodHandle, X: ArrayLike | None) -> Floats:
-        points = np.linspace(0.0, rod.length, 60) if X is None else np.atleast_1d(np.asarray(X, dtype=float))
-        if points.ndim != 1 or not np.all((points >= 0.0) & (points <= rod.length * (1 + 1e-12))):
-            raise DescriptionError(f"X must lie between 0 and the length {rod.length:g} m of {rod.name}; got {X!r}.")
-        return np.minimum(points, rod.length)
+        return sections(rod, X)
 
     def centerline(self, rod: RodHandle, points: int = 60) -> Floats:
         """Positions of equally spaced sections [m]: (time, points, 3)."""

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.sampled import Sampled
-from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_count, as_positive
+from anguilla.errors import AnguillaWarning, DescriptionError, as_array, as_count, as_named, as_positive, as_range
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.ports import moving_ports
@@ -233,12 +233,12 @@ def optimise_motion(
     """
     if not isinstance(cost, Cost):
         raise DescriptionError("cost must be a Cost such as Reach(arm.tip, goal) + InputEffort(1e-3).")
-    given = dict(bounds or {})
+    given = {name: as_range(pair, f"bounds[{name!r}]") for name, pair in as_named(bounds, "bounds").items()}
     steps = round(as_positive(duration, "duration", "s") / as_positive(dt, "dt", "s"))
     table: dict[str, Floats] = {}
     for name, guess in inputs.items():
         array = as_array(guess, f"guess of input {name!r}", "a number, or values at the knots")
-        count = (knots or steps + 1) if array.ndim == 0 else len(array)
+        count = len(array) if array.ndim else steps + 1 if knots is None else as_count(knots, "knots", 2, steps + 1)
         table[name] = np.full(count, float(array)) if array.ndim == 0 else array
         if table[name].ndim != 1 or not 2 <= as_count(count, "knots") <= steps + 1:
             raise DescriptionError(

@@ -63,6 +63,8 @@ def simulate_batch(
         told = ", ".join(f"{name} has {size}" for name, size in sizes.items()) or "nothing says it"
         raise DescriptionError(f"simulate_batch needs one number of copies; {told}.")
     size = next(iter(sizes.values()))
+    if not size:
+        raise DescriptionError(f"simulate_batch {next(iter(sizes))} must have one entry for each copy; it is empty.")
     compiled: Model | None = None
     volumes = solvers_of(robot) if parameters is None else None
     own = threading.local()  # the model of a robot with volumes serves one thread at a time

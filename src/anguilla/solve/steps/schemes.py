@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.compiler.jit import inline
-from anguilla.errors import DescriptionError
+from anguilla.errors import DescriptionError, as_number
 
 __all__ = ["HHT", "GeneralisedAlpha", "Midpoint", "Newmark", "Scheme", "as_scheme"]
 
@@ -86,7 +86,8 @@ class Newmark(Scheme):
     gamma: float = 0.5
 
     def __post_init__(self) -> None:
-        if not (0.0 < self.beta <= 1.0 and 0.0 < self.gamma <= 1.0):
+        beta, gamma = as_number(self.beta, "Newmark.beta"), as_number(self.gamma, "Newmark.gamma")
+        if not (0.0 < beta <= 1.0 and 0.0 < gamma <= 1.0):
             raise DescriptionError(f"Newmark needs beta and gamma in (0, 1]; got {self.beta}, {self.gamma}.")
 
     @property
@@ -102,7 +103,7 @@ class HHT(Scheme):
     alpha: float = -0.05
 
     def __post_init__(self) -> None:
-        if not -1.0 / 3.0 - 1e-12 <= self.alpha <= 0.0:
+        if not -1.0 / 3.0 - 1e-12 <= as_number(self.alpha, "HHT.alpha") <= 0.0:
             raise DescriptionError(f"HHT.alpha must lie in [-1/3, 0]; got {self.alpha}.")
 
     @property
@@ -119,7 +120,7 @@ class GeneralisedAlpha(Scheme):
     rho_inf: float = 0.9
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.rho_inf <= 1.0:
+        if not 0.0 <= as_number(self.rho_inf, "GeneralisedAlpha.rho_inf") <= 1.0:
             raise DescriptionError(f"GeneralisedAlpha.rho_inf must lie in [0, 1]; got {self.rho_inf}.")
 
     @property

@@ -39,12 +39,12 @@ def grasps(loads: Loads) -> bool:
     return bool(holds(loads.touches)) or bool(grips(loads.frames))
 
 
-def refuse_holding(loads: Loads, what: str) -> None:
+def refuse_holding(loads: Loads, what: str, instead: str = "") -> None:
     """Raise an error if friction of contact holds: forces then depend on the steps before."""
     if grasps(loads):
         raise DescriptionError(
             f"{what} does not support friction that holds: it depends on the steps before. Give the contact a slip, such as "
-            "slip=1e-3, below which friction fades."
+            f"slip=1e-3, below which friction fades{instead}."
         )
 
 

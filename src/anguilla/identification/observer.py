@@ -38,6 +38,7 @@ from anguilla.model.model import Model
 from anguilla.results.kinematics import body_jacobian, motion_of
 from anguilla.results.lines import cable_length
 from anguilla.results.observe import S_X
+from anguilla.results.reactions import refuse_holding
 from anguilla.results.reading import Reader, Seen
 
 __all__ = ["Observer"]
@@ -132,6 +133,7 @@ class Observer:
                 "Observer supports open robots without closures, lengths of tendons as inputs, prescribed motions, balls and "
                 "friction of tendons."
             )
+        refuse_holding(model.blank, "Observer")
         known = [*self.markers, *self.gyros, *self.lengths, *self.sensors]
         if not known:
             raise DescriptionError("Observer needs something that is measured: markers, gyros, lengths or sensors.")

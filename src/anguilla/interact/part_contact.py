@@ -186,6 +186,8 @@ def contacts(
         options: those of `PartContact`.
 
     """
+    if not isinstance(robot, Robot):
+        raise refuse("contacts.robot", "a Robot", robot)
     if np.ndim(options.get("friction", 0.0)):
         raise DescriptionError(
             "contacts: scales are those of one part; add Contact(scaly, other, friction=(...)) for each pair."

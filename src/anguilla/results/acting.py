@@ -15,10 +15,18 @@ from anguilla.mechanics.tree import N_R, Floats
 from anguilla.model.model import Model
 from anguilla.results.base import ByName, Computed
 from anguilla.results.blocks import parts
-from anguilla.results.contacts import PartForces, TouchPoints, depths, load_energy, touch_points, touching
+from anguilla.results.contacts import (
+    PartForces,
+    TouchPoints,
+    bristle_energy,
+    depths,
+    load_energy,
+    touch_points,
+    touching,
+)
 from anguilla.results.lines import cable_length, line_lengths
 from anguilla.results.observe import balances
-from anguilla.results.reactions import Exerted, closure_wrench, exerted, relaxes
+from anguilla.results.reactions import Exerted, closure_wrench, exerted, grasps, relaxes
 
 __all__ = ["OfActions", "OfEnergies"]
 
@@ -197,11 +205,13 @@ class OfEnergies(Computed):
     def energy(self) -> dict[str, Any]:
         """Energies [J]: kinetic, elastic, gravitational (zero at the world origin), total.
 
-        Elastic is that of rods, joint springs, springs between frames and contacts; other loads (muscles, magnets, ...) keep
-        none.
+        Elastic is that of rods, joint springs, springs between frames, and contacts with the bristles of friction that holds;
+        other loads (muscles, magnets, ...) keep none.
         """
         rows = self._balances
         elastic = self.system.elastic_energy(self._q) + load_energy(self.system, self._q)
+        if grasps(self.system.blank):
+            elastic = elastic + bristle_energy(self.evaluations)
         if relaxes(self.system.blank):
             z, weight, _ = self.evaluations.inside()
             elastic = elastic + 0.5 * np.einsum("tpn,pn,nm,tpm->t", z, weight, self.system.elastic_stiffness(), z)

@@ -21,7 +21,7 @@ from anguilla.mechanics.relaxing import keep_relaxing
 from anguilla.mechanics.tree import N_A, N_AL, N_MI, N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Inputs, LoadTable, Model
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import bend, evaluate, grasps, straighten
 
 __all__ = ["BYTES", "Block", "Evaluations", "Remembered", "States", "parts"]
 
@@ -317,7 +317,9 @@ class Evaluations:
         steps[0] = 0.0 if self.memory is None else np.finfo(np.float64).tiny
         numbers = len(shared.row) + KEPT * len(nodes) + shared.frames.wrench.size + model.size + model.rows
         steps[list(self.known)] = np.finfo(np.float64).tiny
-        for at in _split(parts(len(states.t), BYTES if single else numbers), sorted(self.known)):
+        starts = self.memory is None and 0 not in self.known and len(states.t) > 1 and grasps(shared)
+        cuts = sorted({*self.known, 1} if starts else self.known)
+        for at in _split(parts(len(states.t), BYTES if single else numbers), cuts):
             kept = self.known.get(at.start, kept)
             some, table = states.some(at), _loads(model, states.t[at], self.inputs, idle)
             memory.recall(kept)  # others may have used the model since the last block
@@ -326,12 +328,15 @@ class Evaluations:
             ):  # all that is known of the lines is that they were drawn in
                 evaluate(model, table.at(0), *(x[0] for x in some[1:]), in_space=in_space)
                 set_friction(tree, model.workspace, shared.cables, shared.pairs)
+            bent = starts and at.start == 0 and bend(model, table.at(0), some.q[0], some.v[0], float(steps[1]))
             block = _empty(model, at, some, table, len(nodes))
             lam = np.zeros_like(some.lam) if idle else some.lam
             out = block.found
             fixed = tree, model.workspace, table.loads, table.column, table.table
             kernel = interpreted(evaluate_states, {"residual": model.user.residual}) if model.user else evaluate_states
             kernel(*fixed, some.t, steps[at], *some[1:4], lam, nodes, *out)
+            if bent:
+                straighten(shared)
             kept = memory.copy()
             yield block
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from anguilla.compiler.distant import entry
-from anguilla.compiler.jit import part
-from anguilla.interact.kernels.contact import SMOOTH, STIFFNESS, normal, stored
+from anguilla.compiler.jit import kernel, part
+from anguilla.interact.kernels.contact import GRIP, SMOOTH, STIFFNESS, holds, normal, stored
 from anguilla.interact.kernels.table import CONTACT, HITS, KIND, NODE
 from anguilla.interact.kernels.touch import (
     COUNT,
@@ -24,7 +24,7 @@ from anguilla.interact.kernels.touch import (
     kept_energy,
 )
 from anguilla.mechanics.tree import N_X, Floats
-from anguilla.mechanics.vec import load3
+from anguilla.mechanics.vec import axpy, dot, load3
 from anguilla.model.evaluate import descend
 from anguilla.model.model import Model
 from anguilla.results.blocks import Block, Evaluations
@@ -60,6 +60,22 @@ def energies(tree, ws, touches, q, rest, out):
     for t in range(len(q)):
         descend(tree, ws, q[t], rest, rest)
         out[t] += kept_of_parts(ws.node, touches)
+
+
+@kernel
+def bent_on_obstacles(frames, which, place, force, out):
+    """Add what bristles on obstacles keep (nt,) [J]: T^2 / (2 k_t), with T the part along the surface of the force.
+
+    which (k,) are the contacts; place (nt, k, 3) [m] is that of their nodes, force (nt, k, 3) [N].
+    """
+    for t in range(len(out)):
+        for k in range(len(which)):
+            f = which[k]
+            depth, n = normal(load3(place[t], k, 0), frames, f)
+            if depth > 0.0 and holds(frames.data, f):
+                F = load3(force[t], k, 0)
+                T = axpy(-dot(n, F), n, F)
+                out[t] += 0.5 * dot(T, T) / (GRIP * frames.data[f, STIFFNESS])
 
 
 class PartForces(NamedTuple):
@@ -129,6 +145,19 @@ def contact_energy(system: Model, q: Floats, *, obstacles: bool = True) -> Float
         for at, motion in seat_motions(system, seat, q) if load.touches and obstacles else ():
             out[at] += load.energy(seat, motion)
     return out
+
+
+def bristle_energy(evaluations: Evaluations) -> Floats:
+    """Energy (nt,) [J] of the bristles of contacts whose friction holds."""
+    model, found = evaluations.model, []
+    frames = model.blank.frames
+    which = np.flatnonzero(frames.table[:, KIND] == CONTACT)
+    for block in evaluations.blocks(frames.table[which, NODE]):
+        kept = block.told[:, :, ENERGY].sum(axis=1) - contact_energy(model, block.states.q, obstacles=False)
+        place, force = block.node[:, :, N_X : N_X + 3].copy(), block.wrench[:, which, 3:].copy()
+        bent_on_obstacles(frames, which, place, force, kept)
+        found.append(kept)
+    return np.concatenate(found)
 
 
 def jumps(system: Model, before: Floats, after: Floats) -> bool:

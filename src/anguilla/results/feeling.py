@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anguilla.compiler.distant import entry
 from anguilla.compiler.pointing import address_of, table_at
@@ -31,7 +30,7 @@ def feel(tree, ws, loads, where, fresh, column, rows, times, q, v, zero, wrench,
         ws: scratch memory.
         loads: tables to compute in, which are no motion's.
         where: (k,) addresses of the loads of the motions.
-        fresh: (k,) whether a motion has just begun and remembers nothing.
+        fresh: (k,) [s] the first step of a motion that has just begun and remembers nothing; zero of others.
         column: (w,) places in the row of the loads.
         rows: (k, w) what stands there now.
         times: (k,) [s].
@@ -48,8 +47,8 @@ def feel(tree, ws, loads, where, fresh, column, rows, times, q, v, zero, wrench,
             loads.row[j] = own.row[j]
         for j in range(len(column)):
             loads.row[column[j]] = rows[c, j]
-        loads.row[TIME], loads.row[DT] = times[c], 0.0 if fresh[c] else INSTANT
-        known = 0.0 if fresh[c] else 1.0
+        loads.row[TIME], loads.row[DT] = times[c], fresh[c] if fresh[c] > 0.0 else INSTANT
+        known = 0.0 if fresh[c] > 0.0 else 1.0
         for f in range(len(own.frames.state)):
             for j in range(3):
                 for x in range(6):
@@ -91,7 +90,7 @@ class Feeler:
         self._zero, self._found = np.zeros(model.size), dict[int, tuple[Ints, Floats]]()
 
     def forces(
-        self, t: Floats, q: Floats, v: Floats, fresh: NDArray[np.bool_], column: Ints, rows: Floats
+        self, t: Floats, q: Floats, v: Floats, fresh: Floats, column: Ints, rows: Floats
     ) -> Callable[[Load], Floats]:
         """A function of a contact that gives its force (k, 3) [N], world axes, as `contact_force` of results does.
 
@@ -99,7 +98,7 @@ class Feeler:
             t: (k,) [s].
             q: (k, n).
             v: (k, n).
-            fresh: (k,) whether a motion has just begun and remembers nothing.
+            fresh: (k,) [s] the first step of a motion that has just begun and remembers nothing; zero of others.
             column: (w,) places in the row of the loads that differ from what the last step left there.
             rows: (k, w) what stands there now.
 

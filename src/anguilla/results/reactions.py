@@ -10,8 +10,20 @@ import numpy as np
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.contact import grips
 from anguilla.interact.kernels.rubbing import rubs
-from anguilla.interact.kernels.table import KIND, NODE, POSE, ROTATION, THRUSTER, TRANSLATION, TWIST, WHICH, Loads
-from anguilla.interact.kernels.touch_steps import holds
+from anguilla.interact.kernels.table import (
+    CONTACT,
+    DT,
+    KIND,
+    NODE,
+    POSE,
+    ROTATION,
+    THRUSTER,
+    TRANSLATION,
+    TWIST,
+    WHICH,
+    Loads,
+)
+from anguilla.interact.kernels.touch_steps import holds, keep_bristles
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.model.evaluate import residual
 from anguilla.model.model import Model
@@ -39,12 +51,12 @@ def grasps(loads: Loads) -> bool:
     return bool(holds(loads.touches)) or bool(grips(loads.frames))
 
 
-def refuse_holding(loads: Loads, what: str) -> None:
+def refuse_holding(loads: Loads, what: str, instead: str = "") -> None:
     """Raise an error if friction of contact holds: forces then depend on the steps before."""
     if grasps(loads):
         raise DescriptionError(
             f"{what} does not support friction that holds: it depends on the steps before. Give the contact a slip, such as "
-            "slip=1e-3, below which friction fades."
+            f"slip=1e-3, below which friction fades{instead}."
         )
 
 
@@ -83,6 +95,38 @@ def evaluate(
     kernel = system.user.residual if system.user else residual
     kernel(system.spatial if in_space else system.tree, system.workspace, loads, q, v, a, lam, out)
     return out
+
+
+def bend(model: Model, loads: Loads, q: Floats, v: Floats, dt: float) -> bool:
+    """Bend the bristles of contacts as a step of dt [s] at the rates v does, at a start where nothing is known of them.
+
+    So what starts to slide feels friction at once. Returns whether any are bent now; `straighten` them before the first step.
+    """
+    if not (dt > 0.0 and v.any() and model.once(_grasps)) or is_bent(model.blank):
+        return False
+    before, loads.row[DT] = loads.row[DT], dt
+    evaluate(model, loads, q, v, 0.0 * v, np.zeros(model.rows))
+    loads.row[DT] = before
+    contacts = loads.frames.table[:, KIND] == CONTACT
+    loads.frames.state[contacts, 1, 3:] = loads.frames.state[contacts, 2, 3:]
+    keep_bristles(loads.touches)
+    return is_bent(loads)
+
+
+def is_bent(loads: Loads) -> bool:
+    """Whether bristles of some contact are bent."""
+    contacts = loads.frames.table[:, KIND] == CONTACT
+    return bool(loads.frames.state[contacts, 1, 3:].any() or loads.touches.held.any())
+
+
+def straighten(loads: Loads) -> None:
+    """Let contacts forget their bristles."""
+    contacts = loads.frames.table[:, KIND] == CONTACT
+    loads.frames.state[contacts, 1:, 3:], loads.touches.held[:] = 0.0, 0.0
+
+
+def _grasps(model: Model) -> bool:
+    return grasps(model.blank)
 
 
 class Exerted(NamedTuple):

@@ -24,6 +24,7 @@ from anguilla.errors import DescriptionError, SolverError, as_count, as_named, a
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.model import Inputs, Model
+from anguilla.results.reactions import refuse_holding
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.branches.crossings import apart, located
 from anguilla.solve.branches.paths import Curve, Point
@@ -203,11 +204,12 @@ def trace(
     as_count(points, "points", minimum=2)
     enough = np.inf if special is None else as_count(special, "special")
     span = abs(last - first)
-    path, point = _start(model, start, as_named(inputs), first, span, tolerance, neutral)
-    if np.any(path.system.blank.cables.friction != 0.0):
+    refuse_holding(model.blank, "trace", "; or take statics, each equilibrium from the one before")
+    if np.any(model.blank.cables.friction != 0.0):
         raise DescriptionError(
             "trace does not support tendons with friction, whose equilibria depend on their history. Set friction=0."
         )
+    path, point = _start(model, start, as_named(inputs), first, span, tolerance, neutral)
     along = _begin(path, point, start, direction, float(np.sign(last - first)))
     walk = _walk(path, point, along, (low, high), step, largest_step, points,
                  leaving=isinstance(start, SpecialPoint))  # fmt: skip

@@ -19,8 +19,9 @@ from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluation import ACCELERATION, RATE, Evaluation
 from anguilla.model.model import Model
 from anguilla.model.operator import Operator
+from anguilla.results.reactions import grasps
 from anguilla.results.states import Equilibrium
-from anguilla.solve.modes.local import HELD
+from anguilla.solve.modes.local import HELD, grip
 
 __all__ = ["Place", "few_modes"]
 
@@ -31,6 +32,7 @@ SAME = 1e-6  # relative: pulsations that differ less are of one kind
 ZERO = 1e-7  # part of the shift, below which a pulsation is that of a rigid motion
 FAR = 1e3  # times the shift: squares of pulsations that are all beyond it ask for another one
 LOW, DIGITS = 0.1, 1e-12  # part of the lowest pulsation that the shift is for damped modes; relative error of those
+SLOW = 1e-12  # [1/s] a rate at which dampers are nothing
 SEED = 19
 
 Inverse = Callable[[Floats], Floats]
@@ -53,12 +55,22 @@ class _Around:
 
     def __init__(self, result: Equilibrium, v: Floats, a: Floats) -> None:
         self.system = result.system
-        loads = self.system.loads(result.t, result.inputs).loads
-        loads.row[DT] = HELD
-        self._here = Evaluation(self.system, loads, result.q, v, a, result.multipliers)
+        self._loads = loads = self.system.loads(result.t, result.inputs).loads
+        self._state = result.q, v, a, result.multipliers
+        grip(result)
+        self._holds = grasps(loads)
         self.n, self.driven = self.system.size, loads.driven
-        self._flat, self._steep = self._here.operator(), self._here.operator(RATE)
-        self._heavy = self._here.operator(0.0, ACCELERATION)
+        self._flat, self._steep = self._operator(), self._operator(RATE)
+        self._heavy = self._operator(0.0, ACCELERATION)
+
+    def _operator(self, alpha: float = 0.0, beta: float = 0.0) -> Operator:
+        """K + alpha C + beta M with the constraints.
+
+        Bristles that hold bend by DT v and are a part of dR/dv: with DT = 1 / alpha they add their stiffness.
+        """
+        alpha = max(alpha, SLOW) if self._holds else alpha
+        self._loads.row[DT] = 1.0 / alpha if self._holds else HELD
+        return Evaluation(self.system, self._loads, *self._state).operator(alpha, beta)
 
     def _apply(self, operator: Operator, x: Floats) -> Floats:
         whole = np.zeros((operator.size, *x.shape[1:]))
@@ -81,7 +93,7 @@ class _Around:
 
     def inverse(self, alpha: float, beta: float) -> Inverse:
         """Solution x (n,) of the bordered equations for forces (n,)."""
-        operator = self._here.operator(alpha, beta)
+        operator = self._operator(alpha, beta)
 
         def solve(b: Floats) -> Floats:
             whole = np.zeros(operator.size)

@@ -7,7 +7,7 @@ directions from the rates alone. At a state that balances with accelerations a a
     M da + C dv + K dq = B du + forces of the constraints,
 
 with K, C, M = dR/dq, dR/dv, dR/da at that state, lambda included: the second variation of the Lagrangian. A ball whose
-child turns with w has d(dq)/dt = dv - w x dq.
+child turns with w has d(dq)/dt = dv - w x dq. Friction that holds is a spring along the surface, a part of K.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from anguilla._doors import public
 from anguilla.describe import Robot
 from anguilla.describe.volumes import refuse_volumes
 from anguilla.errors import DescriptionError, SolverError, as_named, as_number, refuse
-from anguilla.interact.kernels.table import DT, INPUT, KIND, TWIST, Loads
+from anguilla.interact.kernels.friction import ROLLS, RUBS, WHERE
+from anguilla.interact.kernels.table import CONTACT, DT, INPUT, KIND, TWIST, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, Model
 from anguilla.model.slopes import balance_slope, input_slopes, named
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import evaluate, grasps, straighten
 from anguilla.results.states import Equilibrium, Status
 from anguilla.solve.modes.lagrangian import UNITS, forward_dynamics
 from anguilla.solve.newton.closing import close
 from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.statics.statics import statics
+from anguilla.solve.steps.motion import recall
 
 __all__ = [
     "AT_REST",
@@ -41,6 +43,7 @@ __all__ = [
     "Local",
     "actuator_slopes",
     "free_directions",
+    "grip",
     "input_forces",
     "local",
     "localise",
@@ -52,6 +55,7 @@ At = Equilibrium | tuple[ArrayLike, ArrayLike] | ArrayLike | None
 AT_REST = 1e-6  # [rad/s, rad/s^2] a robot that moves less is at rest
 LARGEST = 3000  # coordinates of a robot whose matrices are made
 HELD = 1.0  # [s] any step but zero: twist constraints hold
+WITHIN = 1.0 - 1e-6  # of a bristle: what rests at Coulomb's limit counts as held
 
 
 @dataclass(frozen=True)
@@ -161,10 +165,16 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
             "ask modes for a few (count=10)."
         )
     loads = system.loads(result.t, result.inputs).loads
+    grip(result)
     loads.row[DT] = HELD
     here = Evaluation(system, loads, result.q, v, a, lam)
     flat, steep = here.flat, here.by_rate
     K, C, M = here.K, here.C, here.M
+    if grasps(loads):  # bristles that hold bend by DT v, so that their part of C grows with DT: it is a stiffness
+        loads.row[DT] = 2.0 * HELD
+        bristles = (Evaluation(system, loads, result.q, v, a, lam).C - C) / HELD
+        K, C = K + bristles, C - HELD * bristles
+        loads.row[DT] = HELD
     column, J, J_rate = flat[:n, n:], flat[n:, :n], steep[n:]
     diagonal = np.diag(flat)[n:]
     B = _actuation(system, loads, result.q, v, a, lam)
@@ -198,6 +208,16 @@ def localise(result: Equilibrium, v: Floats, a: Floats) -> Local:
     forces = np.array(columns).reshape(-1, n).T
     bases = place, rate, place_inverse, rate_inverse
     return Local(result, v, a, K, C, M, forces, inputs, held, column[:, hard], J[hard], J_rate[hard], *bases)
+
+
+def grip(result: Equilibrium) -> None:
+    """Let contacts remember what they do at a state."""
+    loads = result.system.blank
+    straighten(loads)
+    if grasps(loads) and recall(result.system, result) is not None:
+        loads.frames.state[loads.frames.table[:, KIND] == CONTACT, 1, 3:] *= WITHIN
+        loads.touches.held[..., RUBS:WHERE] *= WITHIN
+        loads.touches.held[..., ROLLS:] *= WITHIN
 
 
 @public

@@ -390,7 +390,7 @@ class BatchStepper:
 
         @cache
         def forces() -> Callable[[Load], Floats]:
-            fresh = (self.count == 0) & np.array([m.held is None for m in self._motions])
+            fresh = self.dt * ((self.count == 0) & np.array([m.held is None for m in self._motions]))
             return self._feeler.forces(self.t, self._q, self._v, fresh, *self._rows_now())
 
         def contact(load: Load) -> Floats:

@@ -25,7 +25,7 @@ from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
-from anguilla.results.reactions import integrates, refuse_relaxing
+from anguilla.results.reactions import integrates, refuse_holding, refuse_relaxing
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
 from anguilla.solve.steps.motion import OngoingMotion, start_of
@@ -89,6 +89,7 @@ def _explicit(
         raise DescriptionError(
             "simulate_explicit does not support tendons with friction, which remember; use simulate."
         )
+    refuse_holding(system.blank, "simulate_explicit", "; or use simulate")
     refuse_relaxing(system.blank, "simulate_explicit")
     q, v = start_of(system, start)
     system.told_slack.clear()

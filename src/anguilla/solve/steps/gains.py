@@ -17,7 +17,14 @@ from anguilla.mechanics.tree import N_R, N_V, N_W, N_X, Floats, Ints
 from anguilla.mechanics.vec import dot, load3, load9, tmatvec
 from anguilla.model.evaluate import descend
 from anguilla.model.model import SMALL, Inputs, Model
-from anguilla.results.contacts import contact_energy, depths, kept_of_obstacles, kept_of_parts, load_energy
+from anguilla.results.contacts import (
+    bristle_energy,
+    contact_energy,
+    depths,
+    kept_of_obstacles,
+    kept_of_parts,
+    load_energy,
+)
 from anguilla.results.reactions import grasps, relaxes
 
 if TYPE_CHECKING:
@@ -82,14 +89,19 @@ def some_of(states: Some) -> Callable[[], Some]:
     return lambda: some
 
 
-def energy_gain(some: Some) -> tuple[float | None, float]:
-    """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot."""
+def energy_gain(some: Some, bristles: Floats | None = None) -> tuple[float | None, float]:
+    """Largest gain of energy as a part of that in play, and its end [s]; None where something unknown works on the robot.
+
+    bristles (nt,) [J] is what those of contacts keep, if that is to count.
+    """
     system = some.system
     if not passive(system, some.inputs):
         return None, 0.0
     rows, joins, (steady, firmest) = NOTHING, False, system.once(_constants)
     if system.once(_keeps_more) or some.inputs:
         rows, joins = _more_energies(some)
+    if bristles is not None:
+        rows[0] += bristles
     gain, k, play, size = direct(_gained)(
         system.tree, system.workspace, *steady, some.q, some.v, rows, joins
     )  # fmt: skip
@@ -134,13 +146,15 @@ def gain_of_touching(run: Trajectory, states: Some, enough: float) -> tuple[floa
             return gain, at
         some, rows = states, energies(states)
     gain, at = _growth(some, rows, NARROWEST)
-    if gain > enough and grasps(run.system.blank) and some is states:  # what bristles keep
-        meeting = [load for load in run.robot.loads if load.meets]
-        held = sum((run.contacts(load).energy for load in meeting), np.zeros(len(some.t)))
-        held -= contact_energy(run.system, some.q, obstacles=False) if meeting else 0.0
-        rows[1:3] += held
+    if gain > enough and grasps(run.system.blank):
+        rows[1:3] += kept_by_bristles(run, some)
         gain, at = _growth(some, rows, NARROWEST)
     return gain, at
+
+
+def kept_by_bristles(run: Trajectory, some: Some) -> Floats:
+    """Energy (nt,) [J] of the bristles of contacts at some instants of a motion."""
+    return bristle_energy(run.evaluations)[np.searchsorted(run.stored.t, some.t)]
 
 
 def energies(some: Some) -> Floats:

@@ -20,7 +20,7 @@ from anguilla.mechanics.tree import Floats, Ints
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.blocks import Remembered
 from anguilla.results.passing import refuse_coinciding
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import bend, evaluate, straighten
 from anguilla.results.states import Equilibrium, Trajectory
 from anguilla.solve.newton.newton import COUNTERS, FRESH, ITERATIONS, STARTING, Scratch, scratch
 from anguilla.solve.newton.rules import CONVERGED, PATIENCE, SINGULAR, TIGHTENED
@@ -296,9 +296,11 @@ class OngoingMotion:
         relaxing, state = blank.relaxing, blank.frames.state
         if len(relaxing.term):  # at rest in its first shape; later as it is
             keep_relaxing(self.system.tree, relaxing, self.q, float(relaxing.over[0]))
+        bent = False
         if self.system.is_plain:
             self._steady = self.loads(t) if loads is None else loads
-            self._begins = not at_once and not len(state)
+            bent = bend(self.system, self._steady.loads, self.q, self.v, dt)
+            self._begins = not at_once and not len(state) and not bent
             if self._begins:
                 return False
             if self.run(self._steady, t, dt, 0, 0, 1, self.unused, begin=True)[1] != CONVERGED:
@@ -306,11 +308,16 @@ class OngoingMotion:
         else:
             given = self.v.copy()
             self.v[:], self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)
+            bent = bend(self.system, self.loads(t).loads, self.q, self.v, dt)
+            if bent:
+                self.a[:], self.lam[:] = consistent(self.system, self.inputs, t, self.q, self.v, dt)[1:]
             if t == 0.0:  # behind a jump it is the loads that changed them
                 tell_changed(self.system, self.inputs, t, self.q, given, self.v, dt)
             self.acc[:] = self.a
         if len(state):
             state[:, 1] = state[:, 2]
+        if bent:
+            straighten(blank)
         return True
 
     def _massless(self, t: float) -> SolverError:
@@ -330,7 +337,10 @@ class OngoingMotion:
         """Offsets of the scheme at the start, so that multipliers start smoothly; whether there are any."""
         if not self.settles:
             return False
+        bent = bend(self.system, self.loads(t).loads, self.q, self.v, dt)
         dv, da = settled(self.system, self.inputs, t, (self.q, self.v, self.acc, self.lam), dt, self.scheme)
+        if bent:
+            straighten(self.system.blank)
         self.v += dv
         self.a += da
         return bool(np.any(dv) or np.any(da))

@@ -36,7 +36,7 @@ from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.operator import BlockOperator
 from anguilla.model.user import move
-from anguilla.results.reactions import evaluate
+from anguilla.results.reactions import evaluate, is_bent
 from anguilla.solve.newton.closing import metric
 from anguilla.solve.newton.gaps import RANK
 from anguilla.solve.steps.beginning import pushed
@@ -78,7 +78,7 @@ class Origin:
     def loads(self, k: int = 0) -> Loads:
         """Loads k steps after the start, without integrals of thrusters."""
         loads = self.table.at(SAMPLES + k)
-        loads.row[DT] = self.dt
+        loads.row[DT] = np.finfo(float).tiny if is_bent(loads) else self.dt  # bristles that are known stay as they are
         thrusters = loads.frames.table[:, KIND] == THRUSTER
         if not thrusters.any():
             return loads

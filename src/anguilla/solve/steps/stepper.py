@@ -296,7 +296,7 @@ class Stepper:
                 if self._feeler is None:
                     self._feeler = Feeler(self.system, [self._desk.loads])
                 row = m.loads(self.t).at(0).row[None]
-                given = np.array([not self.count and m.held is None]), self._feeler.column, row
+                given = np.array([self.dt * (not self.count and m.held is None)]), self._feeler.column, row
                 self._forces = self.count, self._feeler.forces(*state[:3], *given)
             return self._forces[1](load)
 

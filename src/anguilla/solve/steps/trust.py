@@ -20,6 +20,7 @@ from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
 from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
+from anguilla.results.reactions import grasps
 from anguilla.results.resolution import like_a_good_one, most_doubtful
 from anguilla.solve.steps.carried import Carried, carry
 from anguilla.solve.steps.finer import MOSTLY, finer, seen
@@ -29,6 +30,7 @@ from anguilla.solve.steps.gains import (
     all_of,
     energy_gain,
     gain_of_touching,
+    kept_by_bristles,
     momentum_change,
     passive,
     penetration,
@@ -112,8 +114,10 @@ def judge(
     for array, value in remembered:
         array[:] = value
     some = some_of(states)
-    calm = time is not None and time.calm
-    gained = None if calm else energy_gain(some())
+    calm, held = time is not None and time.calm, grasps(system.blank)
+    gained = None if calm and not held else energy_gain(some())
+    if held and gained is not None and (gained[0] or 0.0) > ENERGY:
+        gained = energy_gain(some(), kept_by_bristles(run, some()))
     if time is not None and time.size > (TOLD if time.sure else TIME):
         told.append(_say_time(system, time, dt))
     if gained is not None and gained[0] is not None and gained[0] > ENERGY:

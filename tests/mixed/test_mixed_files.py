@@ -113,6 +113,7 @@ def test_meshes_lie_in_files_beside_the_robot(tmp_path):
         ("law: neo_hookean", "lav: neo_hookean", "a volume has no such field"),
         ("{type: tendon, points", "{type: tendon, point", "no field 'point' (did you mean 'points'?)"),
         ("pad.pull: 0.2", "pad.push: 0.2", "did you mean 'pad.pull'"),
+        ("pad.pull: 0.2", "pad.pull: -0.2", "must lie between 0 and inf N"),
     ],
 )
 def test_mistakes_are_told_with_their_place(tmp_path, wrong, right, said):

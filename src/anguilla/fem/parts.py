@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +42,9 @@ __all__ = [
 ]
 
 INF = float("inf")
+Words = tuple[
+    str, str, str, str
+]  # of an actuator: field of its limits, kind and unit of its effort, unit of its stroke
 ROUNDING = 1e-9  # [N] of negative tension that nobody means
 
 
@@ -134,6 +137,9 @@ class Tendon(_Line):
     stroke: tuple[float, float] = field(default=(-INF, INF), kw_only=True)
     friction: float = field(default=0.0, kw_only=True)
 
+    words: ClassVar[Words] = ("force", "tension", "N", "m")
+    least: ClassVar[str] = "a tendon cannot push"
+
     def _check(self) -> None:
         super()._check()
         self.force = _range(self.force, "Tendon.force", "N")
@@ -173,6 +179,9 @@ class Chamber(Description):
     fluid_density: float = field(default=0.0, kw_only=True)
     port: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
 
+    words: ClassVar[Words] = ("pressure", "pressure", "Pa", "m^3")
+    least: ClassVar[str] = "give a negative minimum if there is vacuum"
+
     def _check(self) -> None:
         if not isinstance(self.surface, str):
             triangles = np.asarray(self.surface)
@@ -192,6 +201,19 @@ class Chamber(Description):
     def is_slack(self, pressure: float) -> bool:
         """Never: its smallest pressure is a limit."""
         return False
+
+
+def beyond(name: str, part: Tendon | Chamber, value: float, *, stroke: bool = False) -> str:
+    """What is wrong with an effort, or a stroke, of an actuator that its limits do not allow, in words."""
+    low, high = part.stroke if stroke else part.force
+    field, kind, unit, travel = part.words
+    if stroke:
+        field, kind, unit = "stroke", "stroke", travel
+    reason = f" ({part.least})" if not stroke and value < min(low, 0.0) else ""
+    return (
+        f"the {kind} of {name!r} must lie between {low:g} and {high:g} {unit}, the limits in its {field}=; "
+        f"got {value:.6g}{reason}"
+    )
 
 
 def slackened(

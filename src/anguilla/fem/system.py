@@ -32,7 +32,7 @@ from anguilla.fem.lanes import WORK, assemble_lanes, make_lanes
 from anguilla.fem.laws import LAWS, MEMBRANE, RUBBER
 from anguilla.fem.linear import LinearSolver, make_solver
 from anguilla.fem.mesh import Floats, Ints, locate
-from anguilla.fem.parts import Chamber, Spring, String, Tendon
+from anguilla.fem.parts import Chamber, Spring, String, Tendon, beyond
 from anguilla.fem.rows import (
     Lines,
     Surfaces,
@@ -342,22 +342,7 @@ class SoftSystem:
 
     def beyond(self, k: int, value: float, *, stroke: bool = False) -> str:
         """What is wrong with an effort, or a stroke, of actuator k that its limits do not allow, in words."""
-        part, low = self.body.actuators[self.names[k]], self.limits()[2 if stroke else 0][k]
-        high = self.limits()[3 if stroke else 1][k]
-        tendon = isinstance(part, Tendon)
-        field = "stroke" if stroke else "force" if tendon else "pressure"
-        kind, unit = {"force": ("tension", "N"), "pressure": ("pressure", "Pa")}.get(
-            field, ("stroke", "m" if tendon else "m^3")
-        )
-        reason = ""
-        if field == "force" and value < 0.0:
-            reason = " (a tendon cannot push)"
-        elif field == "pressure" and value < low:
-            reason = " (give a negative minimum if there is vacuum)"
-        return (
-            f"the {kind} of {self.names[k]!r} must lie between {low:g} and {high:g} {unit}, the limits in its {field}=; "
-            f"got {value:.6g}{reason}"
-        )
+        return beyond(self.names[k], self.body.actuators[self.names[k]], value, stroke=stroke)
 
     def limits(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Smallest and largest effort, smallest and largest stroke: (actuators,) each."""

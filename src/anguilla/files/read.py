@@ -28,7 +28,7 @@ from anguilla.files.problems import ARGUMENTS, Problems
 from anguilla.files.registry import Form, Maker, form_of, makers
 from anguilla.files.sources import Parameter, gather, gather_text, parameters_of
 from anguilla.files.text import Node
-from anguilla.files.volumes import add_contacts, add_volume, frames_of, hangs_on, inputs_of
+from anguilla.files.volumes import add_contacts, add_volume, check_input, frames_of, hangs_on, inputs_of
 from anguilla.files.wording import split_error
 
 __all__ = ["METHODS", "SECTIONS", "RobotFile", "check_runs", "read_file", "read_robot", "read_text_file"]
@@ -406,11 +406,18 @@ class _Reader:
             if isinstance(value, (list, tuple)):
                 hint = "It must be one number, a formula of t, or a table {t: [...], values: [...]}."
                 value = self.builder.problem(child, f"inputs.{name}", f"got {show(value)}.", hint)
-            elif isinstance(value, (int, float)) and name in self.robot.actuators:
-                pull, once = self.robot.actuators[name], np.array([float(value)])
-                self._attempt(child, f"inputs.{name}", partial(pull.refuse_pushing, name, once, np.zeros(1)))
+            elif isinstance(value, (int, float)):
+                self._attempt(child, f"inputs.{name}", partial(self._check_input, name, float(value)))
             found[name] = value
         return found
+
+    def _check_input(self, name: str, value: float) -> None:
+        """Refuse a constant input that solvers would: one of a tendon that pushes, or beyond the limits of a volume."""
+        if name in self.robot.actuators:
+            self.robot.actuators[name].refuse_pushing(name, np.array([value]), np.zeros(1))
+        for volume in self.robot.volumes:
+            if name in volume.inputs:
+                check_input(volume, name, value)
 
     def _settings(self, section: str) -> dict[str, Any]:
         node, forms, found = self.sections.get(section), SETTINGS[section], {}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anguilla.describe.volumes import Patch, VolumeHandle
     from anguilla.files.places import Finder
 
-__all__ = ["HELD", "add_contacts", "add_volume", "frames_of", "hangs_on", "inputs_of", "volume_section"]
+__all__ = ["HELD", "add_contacts", "add_volume", "check_input", "frames_of", "hangs_on", "inputs_of", "volume_section"]
 
 HELD = ("at", "pose", "patch", "clamps", "frames", "embeds", "contacts")
 LAW = ("stiffness", "damping", "friction", "smooth", "spacing", "name")  # of a contact, beside `other` and `surface`
@@ -70,6 +70,11 @@ def inputs_of(name: str, node: Node) -> list[str]:
         if actuators is not None and isinstance(actuators.value, dict)
         else []
     )
+
+
+def check_input(handle: VolumeHandle, name: str, value: float) -> None:
+    """Refuse an input such as "pad.pull", a number, beyond the limits of its actuator."""
+    _door().check_input(handle.volume, name.removeprefix(f"{handle.name}."), value)
 
 
 def add_volume(robot: Robot, name: str, node: Node, builder: RobotBuilder, finder: Finder) -> None:

@@ -21,10 +21,11 @@ from anguilla.fem import shapes
 from anguilla.fem.body_file import PARTS as CLASSES
 from anguilla.fem.files import read_mesh
 from anguilla.fem.mesh import TetMesh
+from anguilla.fem.parts import beyond
 from anguilla.files.registry import snake
 from anguilla.mixed.volume import Volume
 
-__all__ = ["FIELDS", "make_volume", "volume_document"]
+__all__ = ["FIELDS", "check_input", "make_volume", "volume_document"]
 
 PARTS = {snake(name): kind for name, kind in CLASSES.items()}
 SHAPES = ("block", "cylinder", "tube", "finger", "parallel_robot", "trunk")
@@ -61,6 +62,13 @@ def make_volume(name: str, given: Mapping[str, Any], folder: Path | None) -> Vol
         for k, value in enumerate(given.get(section, [])):
             getattr(body, method)(_part(value, f"{section}[{k}]"))
     return body
+
+
+def check_input(volume: Volume, name: str, value: float) -> None:
+    """Refuse an input of a volume, a number, beyond the limits of its actuator."""
+    part = volume.actuators[name]
+    if not part.force[0] <= value <= part.force[1]:
+        raise DescriptionError(f"{beyond(name, part, value)}.")
 
 
 def _mesh(given: Any, folder: Path | None) -> TetMesh:

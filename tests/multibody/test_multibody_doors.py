@@ -352,8 +352,11 @@ def test_results_know_their_robot():
     for ask, text in (
         (
             lambda: eq.reaction(closure),
-            "expected a closure of robot 'bench', as returned by robot.close; it has: none. "
-            "The moment and force in a rod, at its root for example, are wrench(arm, 0.0).",
+            "expected a closure of robot 'bench', as returned by robot.close, or its name; got ",
+        ),
+        (
+            lambda: eq.reaction("table"),
+            "it has: none. The moment and force in a rod, at its root for example, are wrench(arm, 0.0).",
         ),
         (lambda: eq.effort(other.box), "expected a part of robot 'bench'"),
         (lambda: eq.effort("box"), "expected a part of robot 'bench'"),

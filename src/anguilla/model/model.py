@@ -26,7 +26,7 @@ from anguilla.errors import DescriptionError, as_array, as_number, refuse, warn
 from anguilla.interact.kernels.table import INPUT, TIME, Constraints, Loads
 from anguilla.linear.choice import DENSE, chosen, in_pieces
 from anguilla.mechanics.compile import Layout, compile_robot
-from anguilla.mechanics.tree import FIXED, ROD, Floats, Ints, Tree, Workspace, lay_lengths, workspace
+from anguilla.mechanics.tree import FIXED, JOINT, ROD, Floats, Ints, Tree, Workspace, lay_lengths, workspace
 from anguilla.model.desk import At, Desk
 from anguilla.model.evaluate import prepare
 from anguilla.model.evaluation import Evaluation
@@ -454,8 +454,13 @@ class Model:
                 actuator.refuse_pushing(name, table[:, k], times)
 
     def _check_lengths(self, table: Floats) -> None:
-        """Tell, once in a motion, of a tendon that the inputs (nt or 1, actuators) make far longer than the robot."""
+        """Tell, once in a motion, of a tendon that the inputs (nt or 1, actuators) make far longer than the robot.
+
+        Parts that slide may go anywhere: of a robot that has some, the length says nothing.
+        """
         names, lengths = self._names
+        if lengths and np.any(self.tree.fixed[self.tree.kind == JOINT, 4]):
+            return
         for name in lengths:
             if name not in self.told_slack and check_length(name, float(table[:, names[name]].max()), self.length):
                 self.told_slack.add(name)

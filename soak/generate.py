@@ -622,12 +622,13 @@ def _touch(dice: Dice, spec: dict, sizes: dict) -> None:
             if part["what"]["call"] == "RigidBody.cylinder" or dice.chance(0.3)
             else where
         )
+    kind = dice.pick(floor=0.6, pillar=0.2, ball=0.2)
+    if part["what"]["call"] == "RigidBody.box" and kind != "floor":
+        where = {"code": f"{part['name']}.frame"}  # its corners alone could miss what is round
     along = rod and not where["code"].endswith(".tip")
     frame = "." in where["code"]
-    touched = _touched(system, spec, part, where["code"], q, down)
     gap_radius = short(0.02 * reach)
-    kind = dice.pick(floor=0.6, pillar=0.2, ball=0.2)
-    depth = touched + gap
+    depth = _touched(system, spec, part, where["code"], q, down) + gap
     if kind == "floor":
         obstacle = {"call": "HalfSpace", "normal": [-float(v) for v in down], "offset": short(-float(depth))}
     else:

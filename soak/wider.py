@@ -90,9 +90,12 @@ def _hang(dice: Dice, spec: dict, sizes: dict) -> None:
 def _obstruct(dice: Dice, spec: dict, sizes: dict) -> None:
     """Floors become boxes, capsules, cylinders, or hilly."""
     size = 4.0 * sizes["length"]
+    boxes = {part["name"] for part in spec["parts"] if part["what"]["call"] == "RigidBody.box"}
     for load in spec["loads"]:
         if load["call"] != "Contact" or load["args"][1]["call"] != "HalfSpace":
             continue
+        if load["args"][0]["code"] in boxes:  # their corners alone could miss what is no plane
+            load["args"][0], load["radius"] = {"code": f"{load['args'][0]['code']}.frame"}, short(0.02 * size)
         up, height = load["args"][1]["normal"], load["args"][1]["offset"]
         kind = dice.pick(box=0.4, capsule=0.3, cylinder=0.3)
         if kind == "box":

@@ -269,6 +269,9 @@ def _worst(made: SimpleNamespace, cost: Any, found: Any, again: Callable, total:
 
 
 def _cost(made: SimpleNamespace, result: Any) -> float:
+    """Half the square of the distance of the last end; not a number if its start was eased, as that of gradients is not."""
+    if hasattr(result, "status") and result.status.counters.get("eased"):
+        return np.nan
     place = result.position(_like(made.ends[-1], result.robot))
     return float(0.5 * np.sum(place.reshape(-1, 3)[-1] ** 2))
 
@@ -278,7 +281,7 @@ def _off(slope: float, value: Callable[[float], float], h: float) -> float | Non
     coarse, fine = ((value(step) - value(-step)) / (2.0 * step) for step in (h, 0.5 * h))
     size = max(abs(fine), abs(slope))
     floor = 1e-6 * abs(value(0.0))
-    if size < floor or abs(coarse - fine) > NOISE * size:
+    if not np.isfinite(fine + coarse) or size < floor or abs(coarse - fine) > NOISE * size:
         return None
     best = fine + (fine - coarse) / 3.0
     return max(0.0, abs(slope - best) - abs(coarse - fine) - floor) / size

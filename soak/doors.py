@@ -97,7 +97,10 @@ def check_motion(spec: dict, eq: Any, numbers: dict) -> tuple[str, str, Any]:
         "every": lambda: _apart(made, run[::2], listen(lambda: ask(made.robot, every=2))[0]),
         "batch": lambda: _apart(made, run, _of_batch(made, start, dt, steps)),
         "stepper": lambda: _apart(made, run, _by_steps(made, start, dt, steps)),
-        **{way: lambda way=way: _apart(made, run, listen(lambda: ask(ag.Model(made.robot, way), same))[0]) for way in WAYS},
+        **{
+            way: lambda way=way: _by_way_in_time(made, run, listen(lambda: ask(ag.Model(made.robot, way), same))[0])
+            for way in WAYS
+        },
         "gradient": lambda: _slope_of_motion(made, run, ask),
     }  # fmt: skip
     doors |= {unit: lambda factors=factors: _of_motion(made, run, eq, *factors) for unit, factors in UNITS.items()}
@@ -135,6 +138,13 @@ def _apart(made: SimpleNamespace, one: Any, other: Any) -> float:
     """How far apart [length] the ends of all parts are."""
     places = np.stack([other.position(_like(end, other.robot)) for end in made.ends], axis=-2)
     return float(np.max(np.linalg.norm(positions(made, one) - places, axis=-1))) / made.spec["length"]
+
+
+def _by_way_in_time(made: SimpleNamespace, one: Any, other: Any) -> float:
+    """How far apart [length] two motions are; what their steps are told to miss is left out where any was cut."""
+    cut = any(run.status.counters["substeps"] for run in (one, other))
+    told = max(run.quality.time_error or 0.0 for run in (one, other))
+    return max(0.0, _apart(made, one, other) - (3.0 * told if cut else 0.0))
 
 
 def _like(frame: Any, robot: Any) -> Any:

@@ -45,6 +45,11 @@ class FrameMotion:
     spin_rate: Array
     acceleration: Array
 
+    def one(self, t: int, k: int) -> FrameMotion:
+        """Motion of the k-th frame at the t-th instant."""
+        parts = self.rotation, self.position, self.spin, self.velocity, self.spin_rate, self.acceleration
+        return FrameMotion(*(part[t, k].copy() for part in parts))
+
     def turned(self, vector: Array) -> Array:
         """Vectors (..., 3) in the axes of the frames, in world axes."""
         return np.asarray(np.einsum("...ij,...j->...i", self.rotation, vector))
@@ -140,11 +145,12 @@ class Book(Protocol):
 
     def on_frames(
         self, kernel: str, nodes: Ints, constants: Array, *, values: Values | None = None, numbers: int = 0,
-        constant: bool = True, force: bool = False, spread: bool = False,
+        constant: bool = True, force: bool = False, spread: bool = True,
     ) -> None:  # fmt: skip
         """Frame loads: what `kernel` does with the constants (k, c) and, from the row, with values (nt, numbers) in time.
 
-        With `force`, a load factor multiplies the values; with `spread`, the load is known as a density too.
+        With `force`, a load factor multiplies the values. `spread` is false of what acts at points of a rod, though the load
+        says that it is known as a density along it (`density_on`).
         """
 
     def grid(self, coefficients: Array) -> int:
@@ -262,7 +268,10 @@ class Load(Description):
 
     def wrench_density(self, X: Array, times: Array, motion: FrameMotion, gravity: Array) -> Array:
         """Wrench per length (nt, m, 6), world axes, at X (m,) [m]; of the motion (nt, m) and gravity (nt, 3)."""
-        raise NotImplementedError
+        raise DescriptionError(
+            f"{self.label}: a load of type {type(self).__name__} along a rod does not say its wrench per length "
+            "(wrench_density), which the forces in the rod need."
+        )
 
     def advected(self, X: Array, motion: FrameMotion) -> Array | float:
         """Momentum (nt, m, 6) that a stream carries past sections, section axes."""
@@ -356,6 +365,11 @@ class PlacedLoad(Load):
     def frames(self) -> tuple[Frame, ...]:
         """The frame, or the root of the rod."""
         return (self.where.root,) if isinstance(self.where, RodHandle) else (self.where,)
+
+    @property
+    def density_on(self) -> RodHandle | None:
+        """The rod, if it is one."""
+        return self.where if isinstance(self.where, RodHandle) else None
 
 
 class RodLoad(Load):

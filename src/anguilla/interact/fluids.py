@@ -139,11 +139,12 @@ class Fluid(Load):
         seat, table = book.integrals(self.part, self.coefficients)
         wet = np.flatnonzero(np.any(table != 0.0, axis=1))
         constants = self._water(table[wet])
-        book.on_frames("fluid", seat.nodes[wet], constants, spread=True)
+        book.on_frames("fluid", seat.nodes[wet], constants)
         if self.kirchhoff:
             book.streams(self.part, wet, constants)
         if self.has_tail:
-            book.on_frames("tail", seat.nodes[-1:], self._water(self.coefficients([self.part.length])))
+            tail = self._water(self.coefficients([self.part.length]))
+            book.on_frames("tail", seat.nodes[-1:], tail, spread=False)
         return Seat(seat.nodes[wet], seat.X[wet], seat.weights[wet])
 
     def _water(self, integrals: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe.frames import Frame, RodHandle
-from anguilla.describe.load import ZERO, Array, Book, PlacedLoad, Seat, as_frame
+from anguilla.describe.load import ZERO, Array, Book, FrameMotion, PlacedLoad, Seat, as_frame
 from anguilla.describe.signals import Signal, as_time_signal, sample
 from anguilla.errors import as_array, as_vector, refuse
 
@@ -67,3 +67,9 @@ class Magnet(PlacedLoad):
             "magnet", seat.nodes, constants, values=self.values, numbers=3, constant=self.is_constant, force=True
         )
         return seat
+
+    def wrench_density(self, X: Array, times: Array, motion: FrameMotion, gravity: Array) -> Array:
+        """Wrench per length (nt, m, 6), world axes."""
+        moment, gradient = motion.turned(np.asarray(self.moment)), np.asarray(self.gradient)  # G is symmetric
+        field = self.values(times)[:, None] + motion.position @ gradient
+        return np.concatenate([np.cross(moment, field), moment @ gradient], axis=-1)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.describe.frames import Frame, RodHandle
-from anguilla.describe.load import Book, Load, PlacedLoad, Seat, as_frame
+from anguilla.describe.load import Array, Book, FrameMotion, Load, PlacedLoad, Seat, as_frame
 from anguilla.errors import DescriptionError, refuse
 
 __all__ = ["UserForce", "UserLoad"]
@@ -74,6 +75,13 @@ class UserLoad(PlacedLoad):
         seat = book.seat(self.where)
         book.user_frames(self, seat)
         return seat
+
+    def wrench_density(self, X: Array, times: Array, motion: FrameMotion, gravity: Array) -> Array:
+        """Wrench per length (nt, m, 6), world axes."""
+        asked = [
+            self.wrench(motion.one(i, k), t, x) for i, t in enumerate(times.tolist()) for k, x in enumerate(X.tolist())
+        ]
+        return np.reshape(np.asarray(asked, dtype=np.float64), (len(times), len(X), 6))
 
 
 @dataclass(eq=False)

@@ -58,14 +58,8 @@ class WorldSpring(PlacedLoad):
         seat = book.seat(self.where)
         both = seat.weights[:, None] * np.array([self.stiffness, self.damping])
         directions, free = np.tile(self.direction, (len(both), 1)), np.full((len(both), 1), self.rest)
-        constants, spread = np.hstack([directions, both, free]), self.density_on is not None
-        book.on_frames("world_spring", seat.nodes, constants, spread=spread)
+        book.on_frames("world_spring", seat.nodes, np.hstack([directions, both, free]))
         return seat
-
-    @property
-    def density_on(self) -> RodHandle | None:
-        """The rod, if it is one."""
-        return self.where if isinstance(self.where, RodHandle) else None
 
     def wrench_density(self, X: Array, times: Array, motion: FrameMotion, gravity: Array) -> Array:
         """Wrench per length (nt, m, 6), world axes: a force."""

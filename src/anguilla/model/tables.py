@@ -90,6 +90,7 @@ class Tables:
     # kind, node, numbers in the row, constants
     frames: list[tuple[int, int, int, Floats]] = field(default_factory=list)
     grids: dict[int, Floats] = field(default_factory=dict)  # coefficients of grids, by what they are of
+    entering: Load | None = None  # the load that is writing itself
     frame_loads: list[int] = field(default_factory=list)  # number of the load of each of them
     frame_spread: list[bool] = field(default_factory=list)  # whether each of them is known as a density too
     streamed: list[tuple[int, Floats, Ints, Floats]] = field(default_factory=list)  # node, basis, strains, constants
@@ -187,9 +188,10 @@ class Tables:
 
     def on_frames(
         self, kernel: str, nodes: Ints, constants: Floats, *, values: Values | None = None, numbers: int = 0,
-        constant: bool = True, force: bool = False, spread: bool = False,
+        constant: bool = True, force: bool = False, spread: bool = True,
     ) -> None:  # fmt: skip
         """Frame loads: what `kernel` does with the constants (k, c) and, from the row, with values (nt, numbers) in time."""
+        spread = spread and self.entering is not None and self.entering.density_on is not None
         kind = KINDS[kernel]
         self.frames += [(kind, node, numbers, row) for node, row in zip(nodes.tolist(), constants, strict=True)]
         self.frame_spread += [spread] * len(nodes)
@@ -264,10 +266,16 @@ class Tables:
             self.rows.append((LENGTH, number, 0, 0, actuator.slack))
             self.row_names.append(f"length of {name!r}")
 
+    def entered(self, load: Load) -> Seat:
+        """Have a load write itself into the tables."""
+        self.entering = load
+        seat, self.entering = load.enter(self), None
+        return seat
+
     def add_load(self, number: int, load: Load) -> None:
         """One load of the description."""
         given = len(self.wrench_node)
-        self.seats.append(load.enter(self))
+        self.seats.append(self.entered(load))
         if len(self.wrench_node) > given and load.wrench_on is None and load.density_on is None:
             raise DescriptionError(
                 f"{load.label}: a load of given wrenches must say the frame (wrench_on) or the rod (density_on) they act on."

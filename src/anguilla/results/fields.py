@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from anguilla.mechanics.tree import N_F, N_M, N_R, N_X, Floats, Ints
 from anguilla.model.model import Model
 from anguilla.model.tables import Tables
 from anguilla.results.blocks import Block, Evaluations, States, parts
-from anguilla.results.kinematics import TOO_COARSE, as_motion
+from anguilla.results.kinematics import TOO_COARSE, as_motion, node_motions
 from anguilla.results.observe import SNAPSHOT, in_section_axes, resultants
 from anguilla.results.reactions import NodeWrench, point_wrenches, points
 
@@ -138,6 +139,15 @@ class _Fine(Tables):
         super().__init__(model.layout)
         self.points = points
         self.given_wrenches: list[tuple[int, Values]] = []  # whether it turns with the section, values
+        self.asked: list[Load] = []  # for their density, of which the kernels know only a part
+        self._asks = False
+
+    def take(self, load: Load) -> None:
+        """A load along the rod."""
+        self._asks = False
+        self.entered(load)
+        if self._asks:
+            self.asked.append(load)
 
     def seat(self, where: Frame | RodHandle | Sequence[Frame]) -> Seat:
         """The points."""
@@ -149,6 +159,18 @@ class _Fine(Tables):
 
     def streams(self, part: RodHandle, which: Ints, constants: Floats) -> None:
         """Nothing: streams say what they carry past a section (`Load.advected`)."""
+
+    def on_frames(
+        self, kernel: str, nodes: Ints, constants: Floats, *, values: Values | None = None, **others: Any
+    ) -> None:
+        """Frame loads on the points; those that read values in time are asked."""
+        if values is None:
+            super().on_frames(kernel, nodes, constants, **others)
+        self._asks |= values is not None
+
+    def user_frames(self, load: Any, seat: Seat) -> None:
+        """A load written in Python is asked."""
+        self._asks = True
 
     def wrenches(self, nodes: Ints, follower: bool, constant: bool, values: Values) -> None:
         """Wrenches that are given in time, on the points."""
@@ -167,12 +189,19 @@ class _Fine(Tables):
             wrench=np.zeros((len(found), 6)), block=np.zeros((0, 6, 18)), state=np.zeros((0, 3, 6)),
         )  # fmt: skip
 
-    def given(self, times: Floats) -> tuple[Floats, Floats]:
-        """Wrenches given in time on the points (nt or 0, p, 6): in world axes, and in section axes."""
-        found = [np.zeros((0, len(self.points.X), 6)) for _ in range(2)]
+    def given(self, observer: Model, states: States, gravity: Floats) -> tuple[Floats, Floats]:
+        """Wrenches on the points (nt or 0, p, 6) that are given or asked for: in world axes, and in section axes."""
+        X, nodes, weights = self.points.X, self.points.nodes, self.points.weights
+        found = [np.zeros((0, len(X), 6)) for _ in range(2)]
         for follower, sample in self.given_wrenches:
-            before = found[follower] if len(found[follower]) else np.zeros((len(times), len(self.points.X), 6))
-            found[follower] = before + sample(times)
+            before = found[follower] if len(found[follower]) else np.zeros((len(states.t), len(X), 6))
+            found[follower] = before + sample(states.t)
+        if self.asked:
+            world = found[0] = found[0] if len(found[0]) else np.zeros((len(states.t), len(X), 6))
+            for at, snapshot in node_motions(observer, nodes, *states[1:4]):
+                motion = as_motion(snapshot)
+                for load in self.asked:
+                    world[at] += weights[:, None] * load.wrench_density(X, states.t[at], motion, gravity[at])
         return found[0], found[1]
 
 
@@ -199,10 +228,10 @@ class _Along:
     end: Ints
     spread: Frames
 
-    def given(self, times: Floats) -> tuple[Floats, Floats]:
-        """Wrenches given in time on the points (nt or 0, p, 6): in world axes, and in section axes."""
-        found = [book.given(times) for book in self.books]
-        return _joined([world for world, _ in found], len(times)), _joined([own for _, own in found], len(times))
+    def given(self, states: States, gravity: Floats) -> tuple[Floats, Floats]:
+        """Wrenches on the points (nt or 0, p, 6) that are given or asked for: in world axes, and in section axes."""
+        found, count = [book.given(self.observer, states, gravity) for book in self.books], len(states.t)
+        return _joined([world for world, _ in found], count), _joined([own for _, own in found], count)
 
 
 def _joined(wrenches: list[Floats], count: int) -> Floats:
@@ -227,7 +256,7 @@ def _along(model: Model, rods: Sequence[RodHandle], X: Sequence[Floats], loads: 
     for rod, own, (places, weights), wanted in zip(rods, loads, cut, X, strict=True):
         books.append(_Fine(model, Seat(nodes[at : at + len(places)], places, weights)))
         for load in own:
-            load.enter(books[-1])
+            books[-1].take(load)
         inertia.append(weights[:, None] * rod.rod.inertia(places)[:, :4])
         at += len(places)
         sections.append(nodes[at : at + len(wanted)])
@@ -313,7 +342,7 @@ def _beyond(model: Model, along: _Along, states: States) -> tuple[Floats, Floats
     loads = model.blank._replace(row=np.zeros(REST), frames=along.spread, **none)
     if resultants(
         observer.tree, observer.workspace, nodes, along.inertia, loads, gravity,
-        *along.given(states.t), *states[1:4], along.sections, along.first, along.end, motion, out,
+        *along.given(states, gravity), *states[1:4], along.sections, along.first, along.end, motion, out,
     ):  # fmt: skip
         raise DescriptionError(TOO_COARSE)
     return out, motion

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import mmap
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -23,7 +24,8 @@ class Image(io.RawIOBase):
         super().__init__()
         known = [array for array in arrays if array.nbytes >= LARGE and array.flags.c_contiguous]
         self._known = {(array.ctypes.data, array.nbytes): array for array in known}
-        self._memory = np.zeros(ROOM + sum(array.nbytes for array in known), np.uint8)  # untouched, it takes no memory
+        room = mmap.mmap(-1, ROOM + sum(array.nbytes for array in known))
+        self._memory = np.frombuffer(room, np.uint8)  # small pages, which take no memory until they are touched
         self._arrays: dict[int, np.ndarray] = {}  # by place
         self._place = self._end = 0
 

@@ -20,6 +20,8 @@ from anguilla.interact.volume_contact import VolumeContact
 
 __all__ = ["PartContact", "SelfContact", "contacts"]
 
+EXCLUDED = "pairs of parts or volumes such as [(arm, ball), (arm, base)], and rods that shall not touch themselves"
+
 
 @dataclass(eq=False)
 class PartContact(Load):
@@ -192,6 +194,8 @@ def contacts(
         raise DescriptionError(
             "contacts: scales are those of one part; add Contact(scaly, other, friction=(...)) for each pair."
         )
+    if not isinstance(exclude, list | tuple | set | frozenset):
+        raise refuse("contacts exclude", EXCLUDED, exclude)
     pairs = [_left_out(given) for given in exclude]
     left = [{part.index for part in pair} for pair in pairs if all(isinstance(part, Part) for part in pair)]
     able = [p for p in robot.parts if isinstance(p, RodHandle) or (isinstance(p, BodyHandle) and _has_surface(p))]
@@ -216,12 +220,11 @@ def contacts(
 
 def _left_out(given: Any) -> tuple[Any, ...]:
     """A pair of parts or volumes that shall not touch, or a rod that shall not touch itself."""
-    pair = (given,) if isinstance(given, RodHandle) else tuple(given) if isinstance(given, tuple | list) else ()
-    if not pair or not all(isinstance(x, Part | VolumeHandle) for x in pair) or len(pair) > 2:
-        wanted = (
-            "pairs of parts or volumes such as [(arm, ball), (arm, base)], and rods that shall not touch themselves"
-        )
-        raise refuse("contacts exclude", wanted, given)
+    if isinstance(given, RodHandle):
+        return (given,)
+    pair = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(pair) != 2 or not all(isinstance(x, Part | VolumeHandle) for x in pair):
+        raise refuse("contacts exclude", EXCLUDED, given)
     return pair
 
 

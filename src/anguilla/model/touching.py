@@ -16,6 +16,7 @@ from anguilla.interact.kernels.nearest import cubic
 from anguilla.interact.kernels.table import COUNT, LAW, SCALES, STIFF, Touches
 from anguilla.interact.kernels.touch import ALONE, FREE_SIZE, HIT, NEXT, NOWHERE, REST, ROD, TOLD
 from anguilla.interact.kernels.touch_change import CHANGE, LANE
+from anguilla.interact.kernels.touch_steps import BEFORE
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks
 
@@ -183,7 +184,7 @@ class Touching:
             entry=_ints(np.searchsorted(which, np.arange(len(nodes) + 1))),
             source=np.stack([pack, columns, places], axis=1).astype(np.uint64), at=_ints(at),
             skin=np.array([self.skin if self.tables else 1.0, -1.0]), held=np.zeros((self.held, 2, HELD)),
-            before=np.zeros((self.held, 7)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
+            before=np.zeros((self.held, BEFORE)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
             ball=np.zeros((balls, 4)),
             anchor=np.zeros((balls, 4)), rest=np.zeros((len(rows), REST)), free=np.zeros(FREE_SIZE),
             near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(COUNT, np.int64),

@@ -141,7 +141,7 @@ class Touches(Arrays):
         Floats  # (h, 2, 7) state: bristles of a point, 1 + where on the other part they are, or 0; bristles of rolling
     )
     before: (
-        Floats  # (h, 7) state: depth of a point, its rate and the normal at the start of a step; see `touch_steps.py`
+        Floats  # (h, 8) state: depth of a point, its rate and the normal at the start of a step; see `touch_steps.py`
     )
     deep: Floats  # (h, 5) scratch: the same now
     ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies

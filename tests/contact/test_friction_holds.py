@@ -84,6 +84,25 @@ def test_a_rod_on_a_steeper_slope_slides_as_coulomb_says(part):
 
 
 @pytest.mark.parametrize("part", [False, True])
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+@pytest.mark.parametrize("steep", [0.97, 1.03])
+def test_a_box_tips_over_its_edge(steep, part):
+    """Pushed at its middle by more than b / h of its weight it falls on its side; it was said to slide on."""
+    wide, high, mass = 0.04, 0.1, 0.3
+    robot = ag.Robot("tall")
+    body = ag.RigidBody.box((wide, 0.06, high), mass=mass)
+    box = robot.add(body, at=robot.ground, joint=ag.Free(), pose=(0, 0, 0.5 * high), name="box")
+    robot.load(ag.Wrench(box.frame, force=robot.input("push", "N", along=(1, 0, 0))))
+    floor = robot.add(ag.HalfSpace(), at=robot.ground) if part else ag.HalfSpace()
+    robot.load(ag.Contact(box, floor, 1e5, friction=2.0, damping=2.0, smooth=1e-7))
+    push = steep * mass * WEIGHT * wide / high
+    start = ag.statics(robot, inputs={"push": 0.0})
+    run = ag.simulate(robot, duration=3.0, dt=1e-3, start=start, inputs={"push": lambda t: push * min(t, 1.0)})
+    for end in (ag.statics(robot, inputs={"push": push}, start=start).pose(box.frame), run.pose(box.frame)[-1]):
+        assert np.arccos(np.clip(end[2, 2], -1.0, 1.0)) == pytest.approx(0.0 if steep < 1.0 else 0.5 * np.pi, abs=1e-3)
+
+
+@pytest.mark.parametrize("part", [False, True])
 def test_statics_goes_on_from_a_motion_with_its_bristles(part):
     """A motion as a start was refused; from its end alone, what friction held there lets go and slips to new bristles."""
     robot, body, angle = on_slope(block(), 0.0249, 0.8)

@@ -41,9 +41,9 @@ class PartContact(Load):
     Attributes:
         a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a
             ball of the given radius. They may not be joined to each other. A rod may touch itself. Of two bodies, balls
-            touch all around, capsules with balls along their axes, a radius apart if no `spacing` is given (two that cross
-            between those feel each other late, by 6 % of the radius if they are equally thick), cylinders with points of
-            their rims and, unless they are shorter than wide, balls inside, on which they roll (shorter ones roll as polygons
+            touch all around, two capsules at one place, where they are nearest, capsules and others with balls along the
+            axis, a radius apart if no `spacing` is given, cylinders with points of their rims and, unless they are shorter
+            than wide, balls inside, on which they roll (shorter ones roll as polygons
             do), others with their corners; where the other one has faces too, also with points along edges and on faces,
             half of the smaller width apart. Each of these has the given stiffness, but the points on a face of a box share
             that of four.

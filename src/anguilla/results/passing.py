@@ -9,9 +9,10 @@ import numpy as np
 from anguilla.compiler.distant import entry
 from anguilla.describe import BodyHandle
 from anguilla.errors import SolverError
+from anguilla.interact.kernels.gliding import RADIUS
 from anguilla.interact.kernels.impact import SUNK
 from anguilla.interact.kernels.table import FIRST, LAST, OWN, QUIET, SINCE, UNTIL
-from anguilla.interact.kernels.touch import RADIUS, THICK, THIN, find_touching
+from anguilla.interact.kernels.touch import THICK, THIN, find_touching
 from anguilla.interact.kernels.touch_steps import DEEPEST, fastest
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import Floats

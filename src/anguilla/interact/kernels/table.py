@@ -124,7 +124,7 @@ class Touches(Arrays):
     law: Floats
     cluster: Ints  # (c, 4) first and last + 1 of its points, and their nodes
     reach: Floats  # (c, 2) length of the interval, and how far balls of points reach beyond it
-    point: Floats  # (k, 11) see `touch.py`
+    point: Floats  # (k, 14) see `gliding.py`
     curve: Ints  # (m, 2) nodes of an interval
     span: Floats  # (m, 4) its length, radius at both ends, arc length at its start
     body: Ints  # (b,) node of a body

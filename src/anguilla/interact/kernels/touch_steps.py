@@ -7,6 +7,7 @@ import math
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.friction import ROLLS, RUBS, WHERE
+from anguilla.interact.kernels.gliding import SHARE
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, force_of, gained, too_wrong
 from anguilla.interact.kernels.table import (
     BENT,
@@ -28,7 +29,6 @@ from anguilla.interact.kernels.touch import (
     NOWHERE,
     ROLLED,
     ROOM,
-    SHARE,
     S,
     as_far,
     find_touching,

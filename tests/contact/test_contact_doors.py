@@ -170,6 +170,34 @@ def test_parts_whose_middles_lie_on_each_other_are_refused(ask):
         ask(robot)
 
 
+@pytest.mark.parametrize("away", [True, False])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda robot, x: ag.statics(robot, inputs=x),
+        lambda robot, x: ag.simulate(robot, duration=0.002, dt=1e-3, inputs=x),
+        lambda robot, x: ag.Stepper(robot, dt=1e-3, inputs=x),
+        lambda robot, x: ag.simulate_explicit(robot, duration=0.002, dt=1e-3, inputs=x),
+    ],
+    ids=["statics", "simulate", "stepper", "explicit"],
+)
+def test_what_is_driven_starts_where_its_motion_begins(ask, away):
+    """A wall that was told to be away was refused, as if it were at its zero, on the ball; and one on the ball was not."""
+    robot = ag.Robot("bat", gravity=(0, 0, 0))
+    slide = ag.Prismatic((1, 0, 0), motion=robot.input("way", "m"))
+    wall = robot.add(
+        ag.Box((0, 0, 0), (0.01, 0.2, 0.2)), at=robot.ground, joint=slide, pose=(0 if away else -0.3, 0, 0), name="wall"
+    )
+    spring = ag.Prismatic((1, 0, 0), stiffness=10.0)
+    ball = robot.add(ag.RigidBody.sphere(0.02, mass=0.1), at=robot.ground, joint=spring, name="ball")
+    robot.load(ag.Contact(ball, wall, 1e4))
+    if away:
+        ask(robot, {"way": -0.3})
+        return
+    with pytest.raises(ag.SolverError, match="Contact of ball and wall: at the start their middles lie on each other"):
+        ask(robot, {"way": 0.3})
+
+
 def scene():
     """A rod, a ball, a floor and a wall."""
     robot = ag.Robot("scene")
@@ -200,7 +228,19 @@ def test_what_is_excluded_is_left_out_and_nothing_else():
     made = ag.contacts(other, 1e4, exclude=[(pad, arm)])
     assert any(isinstance(load, ag.PartContact) and load.a is load.b is arm for load in made)
     assert not any(getattr(load, "volume", None) is pad and load.other is arm for load in made)
-    for wrong in ((arm, ball), ["arm"], [("arm", "ball")], [ball], [arm.tip], [(arm, ball, arm)], [()]):
+    for wrong in (
+        (arm, ball),
+        ["arm"],
+        [("arm", "ball")],
+        [ball],
+        [(ball,)],
+        ball,
+        arm,
+        1,
+        [arm.tip],
+        [(arm, ball, arm)],
+        [()],
+    ):
         with pytest.raises(
             ag.DescriptionError, match=r"exclude must be pairs of parts or volumes such as \[\(arm, ball\)"
         ):

@@ -46,6 +46,62 @@ def test_a_block_stays_on_a_slope_and_does_not_creep():
     assert np.abs(place - place[0]).max() < 1e-6 * 0.1
 
 
+def rod_on_slope(part, steep):
+    """A soft rod that lies down a slope, fixed in space or a part; and its angle, a part of the steepest."""
+    angle, radius = np.arctan(steep * MU), 0.005
+    robot = ag.Robot("slope", gravity=(WEIGHT * np.sin(angle), 0.0, -WEIGHT * np.cos(angle)))
+    soft = ag.Material(1e7, 1100.0, poisson=0.5, damping=0.05)
+    rod = ag.Rod(0.2, ag.Circle(radius), soft, ag.kirchhoff(3))
+    rod = robot.add(rod, at=robot.ground, joint=ag.Free(), pose=pose((0, 0, radius - 1e-6)), name="rod")
+    slope = robot.add(ag.HalfSpace(), at=robot.ground) if part else ag.HalfSpace()
+    robot.load(ag.Contact(rod, slope, 1e6, friction=MU, damping=5.0))
+    return robot, rod, angle
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_a_rod_stays_on_a_slope_and_does_not_creep(part):
+    """At 95 % of the steepest, for 10 s, by less than 1e-6 of its length; all along it bears its weight."""
+    robot, rod, angle = rod_on_slope(part, 0.95)
+    eq = ag.statics(robot)
+    assert "one equilibrium of many" in eq.status.message
+    run = ag.simulate(robot, start=eq, duration=10.0, dt=0.01)
+    for X in (0.0, 0.1, 0.2):
+        assert np.ptp(run.position(rod.section(X)), axis=0).max() < 1e-6 * 0.2
+    force = run.contacts(robot.loads[0]).force[-1] if part else -run.exerted(robot.loads[0]).force[-1]
+    weight = rod.rod.mass * WEIGHT * np.array([np.sin(angle), 0.0, -np.cos(angle)])
+    np.testing.assert_allclose(force, weight, atol=1e-6 * np.linalg.norm(weight))
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_a_rod_on_a_steeper_slope_slides_as_coulomb_says(part):
+    robot, _, angle = rod_on_slope(part, 1.05)
+    with pytest.raises(ag.SolverError, match="slides on: friction does not hold it"):
+        ag.statics(robot)
+    run = ag.simulate(robot, duration=1.0, dt=2e-3)
+    late = run.t > 0.5
+    found = np.polyfit(run.t[late], run.v[late, 0], 1)[0]
+    assert found == pytest.approx(WEIGHT * (np.sin(angle) - MU * np.cos(angle)), rel=1e-3)
+
+
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.filterwarnings("ignore:The time steps of:anguilla.errors.AnguillaWarning")
+@pytest.mark.parametrize("steep", [0.97, 1.03])
+def test_a_box_tips_over_its_edge(steep, part):
+    """Pushed at its middle by more than b / h of its weight it falls on its side; it was said to slide on."""
+    wide, high, mass = 0.04, 0.1, 0.3
+    robot = ag.Robot("tall")
+    body = ag.RigidBody.box((wide, 0.06, high), mass=mass)
+    box = robot.add(body, at=robot.ground, joint=ag.Free(), pose=(0, 0, 0.5 * high), name="box")
+    robot.load(ag.Wrench(box.frame, force=robot.input("push", "N", along=(1, 0, 0))))
+    floor = robot.add(ag.HalfSpace(), at=robot.ground) if part else ag.HalfSpace()
+    robot.load(ag.Contact(box, floor, 1e5, friction=2.0, damping=2.0, smooth=1e-7))
+    push = steep * mass * WEIGHT * wide / high
+    start = ag.statics(robot, inputs={"push": 0.0})
+    run = ag.simulate(robot, duration=3.0, dt=1e-3, start=start, inputs={"push": lambda t: push * min(t, 1.0)})
+    for end in (ag.statics(robot, inputs={"push": push}, start=start).pose(box.frame), run.pose(box.frame)[-1]):
+        assert np.arccos(np.clip(end[2, 2], -1.0, 1.0)) == pytest.approx(0.0 if steep < 1.0 else 0.5 * np.pi, abs=1e-3)
+
+
 @pytest.mark.parametrize("part", [False, True])
 def test_statics_goes_on_from_a_motion_with_its_bristles(part):
     """A motion as a start was refused; from its end alone, what friction held there lets go and slips to new bristles."""

@@ -57,6 +57,20 @@ def pinned(**options):
     return robot
 
 
+def bars(turn=(0.3, 0.2, 1.1), **options):
+    """Two free capsules that touch along their sides, where neither has its middle."""
+    robot = ag.Robot("bars", gravity=(0, 0, 0))
+    for name, ends, radius, place, turned in (
+        ("lower", ((-0.1, 0.01, 0), (0.12, 0, 0.01)), 0.02, (0, 0, 0), (0, 0, 0)),
+        ("upper", ((-0.07, 0, 0), (0.09, 0.01, 0)), 0.012, (0.03, 0.01, 0.034), turn),
+    ):
+        body = ag.RigidBody(0.3, (1e-3, 2e-3, 2e-3), shape=ag.Capsule(*ends, radius))
+        turned = Rotation.from_rotvec(turned).as_matrix()
+        robot.add(body, at=robot.ground, joint=ag.Free(), name=name, pose=pose(place, turned))
+    robot.load(ag.Contact(*robot.parts, 1e4, smooth=1e-3, **options))
+    return robot
+
+
 def coiled(**options):
     """A rod bent to more than a full turn, so that it touches itself."""
     robot = ag.Robot("coil", gravity=(0, 0, 0))
@@ -121,6 +135,8 @@ SCENES = {
     "box": lambda **options: rod_and(ag.RigidBody.box((0.05, 0.08, 0.06), mass=0.1), (0.25, 0.01, 0.032), **options),
     "can": lambda **options: rod_and(ag.RigidBody.cylinder(0.03, 0.1, mass=0.1), (0.25, 0.01, 0.032), **options),
     "boxes": pinned,
+    "bars": bars,
+    "ends": lambda **options: bars((0.1, 1.2, 0.3), **options),
     "scaly": lambda **options: rod_and(
         ag.RigidBody.box((0.05, 0.08, 0.06), mass=0.1), (0.25, 0.01, 0.032), True, **options
     ),

@@ -279,6 +279,11 @@ class Mesh(Gridded):
         return np.inf if self.inside else 0.5 * self.__dict__["_thickness"]
 
     @property
+    def inner_radius(self) -> float:
+        """Radius [m] of the largest ball inside the solid."""
+        return np.inf if self.inside else self.measured.deepest
+
+    @property
     def reach(self) -> float:
         """Radius [m] of the thickest thing that may touch it: in a hollow the grid must see the play that is left."""
         return self.room - PLAY * self.measured.spacing if self.inside else self._sizes()[1]

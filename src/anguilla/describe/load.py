@@ -91,6 +91,7 @@ class Side:
         ring: whether the tip of a rod is held at its root, so that they are neighbours.
         points: (k, 3) [m] that touch, in the axes of the frame.
         radius: [m] of the balls around them, or one for each (k,).
+        glide: (3,) [m] by which points glide at most, to either side, to where they are deepest in what they touch.
         shares: of the stiffness of a point, or one for each (k,).
         shape: as `interact/kernels/distance.py` reads it, in the axes of the frame; None if there is no surface to touch.
         size: [m] radius of a ball around the origin of the frame that contains it; infinite for what has no ends.
@@ -104,6 +105,7 @@ class Side:
     ring: bool = False
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))
     radius: float | Array = 0.0
+    glide: Array = field(default_factory=lambda: np.zeros(3))
     shares: float | Array = 1.0
     shape: Array | None = None
     size: float = 0.0

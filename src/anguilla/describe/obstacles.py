@@ -128,6 +128,11 @@ class Obstacle(Description):
         return np.inf
 
     @property
+    def inner_radius(self) -> float:
+        """Radius [m] of the largest ball inside the solid: what is deeper in it has passed its middle."""
+        return self.solid_radius
+
+    @property
     def room(self) -> float:
         """Radius [m] of the largest ball inside a hollow one."""
         raise NotImplementedError

@@ -20,6 +20,8 @@ from anguilla.interact.volume_contact import VolumeContact
 
 __all__ = ["PartContact", "SelfContact", "contacts"]
 
+EXCLUDED = "pairs of parts or volumes such as [(arm, ball), (arm, base)], and rods that shall not touch themselves"
+
 
 @dataclass(eq=False)
 class PartContact(Load):
@@ -39,9 +41,9 @@ class PartContact(Load):
     Attributes:
         a, b: a rod, which touches all along; a body with a shape, which may be any obstacle; or a frame, which touches as a
             ball of the given radius. They may not be joined to each other. A rod may touch itself. Of two bodies, balls
-            touch all around, capsules with balls along their axes, a radius apart if no `spacing` is given (two that cross
-            between those feel each other late, by 6 % of the radius if they are equally thick), cylinders with points of
-            their rims and, unless they are shorter than wide, balls inside, on which they roll (shorter ones roll as polygons
+            touch all around, two capsules at one place, where they are nearest, capsules and others with balls along the
+            axis, a radius apart if no `spacing` is given, cylinders with points of their rims and, unless they are shorter
+            than wide, balls inside, on which they roll (shorter ones roll as polygons
             do), others with their corners; where the other one has faces too, also with points along edges and on faces,
             half of the smaller width apart. Each of these has the given stiffness, but the points on a face of a box share
             that of four.
@@ -192,6 +194,8 @@ def contacts(
         raise DescriptionError(
             "contacts: scales are those of one part; add Contact(scaly, other, friction=(...)) for each pair."
         )
+    if not isinstance(exclude, list | tuple | set | frozenset):
+        raise refuse("contacts exclude", EXCLUDED, exclude)
     pairs = [_left_out(given) for given in exclude]
     left = [{part.index for part in pair} for pair in pairs if all(isinstance(part, Part) for part in pair)]
     able = [p for p in robot.parts if isinstance(p, RodHandle) or (isinstance(p, BodyHandle) and _has_surface(p))]
@@ -216,12 +220,11 @@ def contacts(
 
 def _left_out(given: Any) -> tuple[Any, ...]:
     """A pair of parts or volumes that shall not touch, or a rod that shall not touch itself."""
-    pair = (given,) if isinstance(given, RodHandle) else tuple(given) if isinstance(given, tuple | list) else ()
-    if not pair or not all(isinstance(x, Part | VolumeHandle) for x in pair) or len(pair) > 2:
-        wanted = (
-            "pairs of parts or volumes such as [(arm, ball), (arm, base)], and rods that shall not touch themselves"
-        )
-        raise refuse("contacts exclude", wanted, given)
+    if isinstance(given, RodHandle):
+        return (given,)
+    pair = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(pair) != 2 or not all(isinstance(x, Part | VolumeHandle) for x in pair):
+        raise refuse("contacts exclude", EXCLUDED, given)
     return pair
 
 

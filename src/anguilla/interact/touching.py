@@ -10,7 +10,7 @@ import numpy as np
 from anguilla.describe.bodies import Shape
 from anguilla.describe.frames import BodyHandle, Frame, Part, RodHandle
 from anguilla.describe.load import Array, Side
-from anguilla.describe.obstacles import Obstacle, Sphere
+from anguilla.describe.obstacles import Capsule, Obstacle, Sphere
 from anguilla.describe.ports import acting
 from anguilla.describe.solids import Cylinder
 from anguilla.errors import DescriptionError
@@ -186,6 +186,11 @@ def _modulus(rod: RodHandle) -> float:
 
 def _side(body: BodyHandle, solid: Obstacle, spacing: float | None, other: Obstacle | None, apart: float) -> Side:
     """A body with balls and points that touch the other, if that has a surface, and a surface, all in its axes."""
+    if isinstance(solid, Capsule) and isinstance(other, Capsule) and not (solid.inside or other.inside):
+        ends = np.array([solid.a, solid.b])
+        size = float(np.max(np.linalg.norm(ends, axis=1))) + solid.radius
+        middle, glide, shape = np.mean(ends, axis=0)[None], 0.5 * (ends[1] - ends[0]), solid.constants()
+        return Side(body.frame, points=middle, radius=solid.radius, glide=glide, shape=shape, size=size)
     faces = other is not None and other.meets_faces
     points, radii = solid.balls(apart if faces and solid.ball == 0.0 and not isinstance(solid, Cylinder) else spacing)
     fits = radii <= (np.inf if other is None else other.reach)

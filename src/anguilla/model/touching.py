@@ -12,10 +12,12 @@ from anguilla.describe import BodyHandle, RodHandle
 from anguilla.describe.load import Side
 from anguilla.interact.kernels.distance import SHAPE_SIZE
 from anguilla.interact.kernels.friction import HELD
+from anguilla.interact.kernels.gliding import GLIDE, POINTS
 from anguilla.interact.kernels.nearest import cubic
 from anguilla.interact.kernels.table import COUNT, LAW, SCALES, STIFF, Touches
 from anguilla.interact.kernels.touch import ALONE, FREE_SIZE, HIT, NEXT, NOWHERE, REST, ROD, TOLD
 from anguilla.interact.kernels.touch_change import CHANGE, LANE
+from anguilla.interact.kernels.touch_steps import BEFORE
 from anguilla.mechanics.compile import Layout
 from anguilla.mechanics.tree import Floats, Ints, columns_of, in_blocks
 
@@ -56,6 +58,7 @@ class Touching:
             wide,
             side.spacing if what == "points" else 0.0,
             side.points.tobytes(),
+            side.glide.tobytes(),
             None if side.shape is None else side.shape.tobytes(),
         )
         key = what, *self.nodes(side).tolist(), *given
@@ -85,9 +88,11 @@ class Touching:
         """Clusters of the points of a part."""
         first, nodes = len(self.clusters), self.nodes(side)
         if not side.on_rod:
-            rows = np.zeros((len(side.points), 11))
+            rows = np.zeros((len(side.points), POINTS))
             rows[:, [0, 2]], rows[:, 4:7], rows[:, 8], rows[:, 9] = 1.0, side.points, side.radius, side.shares
+            rows[:, GLIDE:] = side.glide
             far = float(np.max(np.linalg.norm(side.points, axis=1) + side.radius, initial=0.0))
+            far += float(np.linalg.norm(side.glide))
             self._cluster(rows, int(nodes[0]), int(nodes[0]), 0.0, far)
             return first, len(self.clusters)
         grid = self._grid(side)
@@ -95,7 +100,7 @@ class Touching:
             many = max(1, int(np.ceil(length / side.spacing)))
             s = (np.arange(many) + 0.5) / many
             X = grid[k] + s * length
-            rows = np.zeros((many, 11))
+            rows = np.zeros((many, POINTS))
             rows[:, :4] = np.array([cubic(x, length) for x in s])
             rows[:, 4], rows[:, 7], rows[:, 8] = 1.0, s, side.radii(X)
             rows[:, 9], rows[:, 10] = length / many, X
@@ -176,14 +181,14 @@ class Touching:
         return Touches(
             table=_ints(table), law=_floats(np.array(self.laws).reshape(-1, LAW)), cluster=_ints(cluster),
             reach=_floats(np.array(self.reaches).reshape(-1, 2)),
-            point=_floats(np.concatenate([np.zeros((0, 11)), *self.points])), curve=_ints(curve),
+            point=_floats(np.concatenate([np.zeros((0, POINTS)), *self.points])), curve=_ints(curve),
             span=_floats(np.concatenate([np.zeros((0, 4)), *self.spans])), body=_ints(self.bodies), size=_floats(self.sizes),
             shape=_floats(np.array(self.shapes).reshape(-1, SHAPE_SIZE)),
             grid=grid, slot=_ints(slot), node=rows,
             entry=_ints(np.searchsorted(which, np.arange(len(nodes) + 1))),
             source=np.stack([pack, columns, places], axis=1).astype(np.uint64), at=_ints(at),
             skin=np.array([self.skin if self.tables else 1.0, -1.0]), held=np.zeros((self.held, 2, HELD)),
-            before=np.zeros((self.held, 7)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
+            before=np.zeros((self.held, BEFORE)), deep=np.tile([NOWHERE, 0.0, 0.0, 0.0, 0.0], (self.held, 1)),
             ball=np.zeros((balls, 4)),
             anchor=np.zeros((balls, 4)), rest=np.zeros((len(rows), REST)), free=np.zeros(FREE_SIZE),
             near=np.zeros((ROOM * balls, 3), np.int64), count=np.zeros(COUNT, np.int64),

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from anguilla.compiler.distant import entry
-from anguilla.describe.gridded import FINE
+from anguilla.describe import BodyHandle
 from anguilla.errors import SolverError
-from anguilla.interact.kernels.distance import BOX, CYLINDER, GRID, HALF_SPACE, ROUND, SHAPE, SIDE, SIZE
+from anguilla.interact.kernels.gliding import RADIUS
+from anguilla.interact.kernels.impact import SUNK
 from anguilla.interact.kernels.table import FIRST, LAST, OWN, QUIET, SINCE, UNTIL
-from anguilla.interact.kernels.touch import RADIUS, THICK, THIN, find_touching
-from anguilla.interact.kernels.touch_steps import fastest
+from anguilla.interact.kernels.touch import THICK, THIN, find_touching
+from anguilla.interact.kernels.touch_steps import DEEPEST, fastest
 from anguilla.mechanics.joints import compose
 from anguilla.mechanics.tree import Floats
 from anguilla.model.evaluate import descend
 from anguilla.model.model import Model
 from anguilla.model.user import between
 
-__all__ = ["passes", "refuse_coinciding"]
+__all__ = ["gives_way", "passes", "refuse_coinciding"]
 
 DEEP = 0.5  # of both radii: middles that are nearer to each other have passed, or are about to
+FAR = 0.8  # of both radii: what a motion may not do without a word, though it follows a law that lets it
 ON_EACH_OTHER = 1e-6  # of both radii: middles that are nearer to each other are in one place
 SHORTEST = 1e-4  # of the way, between two states that are looked at
 
@@ -52,28 +56,46 @@ def _walk(tree, ws, touches, start, way, rest, q, deepest, out):
     touches.count[QUIET] = 0
 
 
-def _half_width(shape: Floats) -> float:
-    """Half of the least width of the shape of a body [m]: of a grid about, infinite for what nothing goes through."""
-    if shape[SHAPE] == HALF_SPACE or shape[SIDE] < 0.0:
-        return np.inf
-    if shape[SHAPE] == GRID:
-        return 0.5 * FINE * float(shape[SIZE + 4])
-    widths = {BOX: 3, CYLINDER: 2}.get(float(shape[SHAPE]), 1)
-    return float(np.min(shape[SIZE : SIZE + widths])) + (float(shape[ROUND]) if widths > 1 else 0.0)
-
-
 def _thickness(system: Model) -> Floats:
-    """Half of the thickness of each point that touches and of what it touches [m], together (rows of `deep`,)."""
-    touches = system.blank.touches
+    """Half of the thickness of each point that touches and of what it touches [m], together (rows of `deep`,).
+
+    It is infinite for what nothing goes through.
+    """
+    touches, tables = system.blank.touches, system.tables
     out = np.full(len(touches.deep), np.inf)
-    for row in touches.table:
+    for row, number, side in zip(touches.table, tables.touch_loads, tables.touching.sides, strict=True):
         first, last = touches.cluster[row[SINCE], 0], touches.cluster[row[UNTIL] - 1, 1]
+        load: Any = system.robot.loads[number]
+        touched = load.b if side > 0.0 else load.a
         if row[FIRST] < len(touches.curve):
             other = float(np.min(touches.span[row[FIRST] : row[LAST], THIN : THICK + 1]))
         else:
-            other = _half_width(touches.shape[row[FIRST] - len(touches.curve)])
+            solid = touched.body.solid if isinstance(touched, BodyHandle) else None
+            other = load.radius if solid is None else solid.inner_radius
         out[row[OWN] : row[OWN] + last - first] = touches.point[first:last, RADIUS] + other
     return out
+
+
+def gives_way(system: Model) -> str:
+    """That a contact gave way so far since a motion began that things go through each other, in a sentence; maybe nothing."""
+    tables, touches, found = system.tables, system.blank.touches, {"": FAR}
+    for number, load in enumerate(system.robot.loads):
+        if load.touches:
+            mine = np.array(tables.frame_loads, dtype=np.int64) == number
+            thick = load.radii(tables.seats[number].X) + load.obstacles[0].inner_radius
+            found[load.label] = float(np.max(system.blank.frames.state[mine, 2, SUNK] / thick, initial=0.0))
+    if len(touches.table):
+        deep = touches.before[:, DEEPEST] / _thickness(system)
+        for row, number in zip(touches.table, tables.touch_loads, strict=True):
+            count = touches.cluster[row[UNTIL] - 1, 1] - touches.cluster[row[SINCE], 0]
+            deepest = float(np.max(deep[row[OWN] : row[OWN] + count], initial=0.0))
+            label = system.robot.loads[number].label
+            found[label] = max(found.get(label, 0.0), deepest)
+    label, most = max(found.items(), key=lambda item: item[1])
+    return label and (
+        f"{label} gives way by {100 * most:.0f} % of the thickness there, so that things may go through each other: give it "
+        "more stiffness."
+    )
 
 
 def passes(system: Model, before: Floats, after: Floats) -> bool:

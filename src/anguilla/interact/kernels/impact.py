@@ -24,6 +24,7 @@ LOCAL, WHOLE = 0.005, 0.005  # energy that contact gets wrong, as a part of that
 GAIN = 3e-4  # energy that contacts gain in a step, or lose without damping, as a part of that of the motion
 EDGE = 0.05  # energy got wrong where a place starts or ceases to touch, as a part of k (e dt)^2
 PLACES, THIRDS = 8, 12  # of the way from the start to the end of a step: places that are looked at, and closer looks
+SUNK = 1  # where in the third row of Frames.state stands how deep a place has been since the motion began
 AROUND = 0.5  # cosine of the angle by which the normal turns where a place may have jumped over an obstacle
 
 
@@ -153,7 +154,8 @@ def judge_impacts(tree, ws, frames, dt, mid, out):
 def note_touching(node, frames, known, out):
     """Keep where all places that may touch are now, and how they move, as the start of the next step.
 
-    known is 1, or 0 if they are not exactly there. out[1] is the time [s] before which none can touch, at their speeds.
+    known is 1, 0 if they are not exactly there, or -1 of a step that is taken back. out[1] is the time [s] before which none
+    can touch, at their speeds.
     """
     soonest = math.inf
     for f in range(len(frames.table)):
@@ -161,8 +163,10 @@ def note_touching(node, frames, known, out):
             x, v = load3(node, frames.table[f, NODE], N_X), load3(node, frames.table[f, NODE], N_V)
             store3(frames.state[f], 0, 0, x)
             store3(frames.state[f], 0, 3, v)
-            frames.state[f, 1, 0] = known
+            frames.state[f, 1, 0] = max(known, 0.0)
             gap = -normal(x, frames, f)[0]
+            if known >= 0.0:
+                frames.state[f, 2, SUNK] = max(frames.state[f, 2, SUNK], -gap)
             if gap < frames.data[f, SMOOTH]:
                 soonest = 0.0
             soonest = min(soonest, gap / max(math.sqrt(dot(v, v)), 1e-300))

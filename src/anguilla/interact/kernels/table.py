@@ -124,7 +124,7 @@ class Touches(Arrays):
     law: Floats
     cluster: Ints  # (c, 4) first and last + 1 of its points, and their nodes
     reach: Floats  # (c, 2) length of the interval, and how far balls of points reach beyond it
-    point: Floats  # (k, 11) see `touch.py`
+    point: Floats  # (k, 14) see `gliding.py`
     curve: Ints  # (m, 2) nodes of an interval
     span: Floats  # (m, 4) its length, radius at both ends, arc length at its start
     body: Ints  # (b,) node of a body
@@ -141,7 +141,7 @@ class Touches(Arrays):
         Floats  # (h, 2, 7) state: bristles of a point, 1 + where on the other part they are, or 0; bristles of rolling
     )
     before: (
-        Floats  # (h, 7) state: depth of a point, its rate and the normal at the start of a step; see `touch_steps.py`
+        Floats  # (h, 8) state: depth of a point, its rate and the normal at the start of a step; see `touch_steps.py`
     )
     deep: Floats  # (h, 5) scratch: the same now
     ball: Floats  # (c + m + b, 4) scratch: balls around clusters, intervals and bodies

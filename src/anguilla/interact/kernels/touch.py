@@ -22,8 +22,22 @@ import math
 
 from anguilla.compiler.jit import inline, part
 from anguilla.interact.kernels.contact import damped, pressed, stored
-from anguilla.interact.kernels.distance import HALF_SPACE, SHAPE, SIDE, shape_distance
+from anguilla.interact.kernels.distance import HALF_SPACE, SHAPE, SIDE
 from anguilla.interact.kernels.friction import friction, grip_of
+from anguilla.interact.kernels.gliding import (
+    ARC,
+    ARM,
+    RADIUS,
+    SECOND,
+    SHARE,
+    WEIGHTS,
+    arm_at,
+    glide_way,
+    glides,
+    gliding,
+    leaning,
+    surface,
+)
 from anguilla.interact.kernels.nearest import (
     BULGE,
     arm,
@@ -55,11 +69,9 @@ from anguilla.interact.kernels.table import (
     STIFF,
     UNTIL,
 )
-from anguilla.mechanics.tree import N_F, N_M, N_R, N_V, N_W, N_X
-from anguilla.mechanics.vec import add, axpy, cross, dot, load3, load9, matvec, scale, store3, sub, tmatvec
+from anguilla.mechanics.tree import N_F, N_M, N_V, N_W, N_X
+from anguilla.mechanics.vec import add, axpy, cross, dot, load3, scale, store3, sub
 
-# Columns of Touches.point: weights of the two nodes, vector in node axes, weight of the second one, radius, share, arc length
-WEIGHTS, ARM, SECOND, RADIUS, SHARE, ARC = 0, 4, 7, 8, 9, 10
 # Columns of Touches.span: length, radius at both ends, arc length of the first
 LENGTH, THIN, THICK, START = range(4)
 # Columns of Touches.hit: place s, 1 if it may move along, depth, force, point that it acts at, bristles of sliding and
@@ -422,15 +434,6 @@ def own_row(touches, t, c, k):
 
 
 @part
-def surface(node, touches, b, x):
-    """Distance from the surface of a body, and its normal, at x."""
-    i = touches.body[b]
-    R = load9(node, i, N_R)
-    phi, n = shape_distance(tmatvec(R, sub(x, load3(node, i, N_X))), touches.shape, b, touches.grid)
-    return phi, matvec(R, n)
-
-
-@part
 def meeting(node, touches, c, k, m, s):
     """(x, n, depth, velocity of x against b, spins of a and b, reach, parts of it on both sides) of a contact.
 
@@ -438,7 +441,7 @@ def meeting(node, touches, c, k, m, s):
     to what moves with b, it is kappa_a D n and kappa_b D n.
     """
     i, j, w, r = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, RADIUS]
-    ti, tj = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM)
+    ti, tj = arm_at(node, touches, i, k, s), arm(node, j, touches.point, k, ARM)
     x, v, spin_a = (
         place(node, i, j, w, ti, tj),
         velocity(node, i, j, w, ti, tj),
@@ -464,12 +467,15 @@ def meeting(node, touches, c, k, m, s):
         )
     b = m - len(touches.curve)
     reach, n = surface(node, touches, b, x)
+    lacks = 0.0
+    if glides(touches, k):
+        lacks = 0.5 * leaning(touches, k, b) * ((2.0 * s - 1.0) * glide_way(node, touches, i, k)[1]) ** 2
     i = touches.body[b]
     to = sub(x, load3(node, i, N_X))
     return (
         x,
         n,
-        r - reach,
+        r - reach - lacks,
         sub(v, velocity(node, i, i, (1.0, 0.0, 1.0, 0.0), to, to)),
         spin_a,
         spin(node, i, i, 0.0),
@@ -518,6 +524,8 @@ def _visit(node, touches, t, c, m):
                     along = min(along, span[end, START] + span[end, LENGTH] - along)
                 if along < touches.law[t, CLEAR]:
                     continue
+        elif glides(touches, k):
+            s, free = gliding(node, touches, c, k, m - len(touches.curve))
         _, n, depth, v, _, _, _, _, _ = meeting(node, touches, c, k, m, s)
         row = own_row(touches, t, c, k)
         if depth > deep[row, 0]:
@@ -653,7 +661,7 @@ def add_touching(node, dt, touches):
         told[t, SIZE] += push
         told[t, COUNT] += 1.0
         i, j, w, second = touches.cluster[c, 2], touches.cluster[c, 3], weights_of(touches, k), touches.point[k, SECOND]
-        ti, tj = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM)
+        ti, tj = arm_at(node, touches, i, k, s), arm(node, j, touches.point, k, ARM)
         more = axpy(-part_a, moment, stay)
         _act(node, touches, i, scale(w[0], force), axpy(w[2], cross(ti, force), scale(1.0 - second, more)))
         if j != i:

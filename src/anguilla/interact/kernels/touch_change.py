@@ -14,17 +14,15 @@ from anguilla.compiler.lanes import FOUR, U
 from anguilla.compiler.simd import lay, lay3, spread, take, take3
 from anguilla.interact.kernels.distance import shape_curvature
 from anguilla.interact.kernels.friction import friction_change
+from anguilla.interact.kernels.gliding import ARM, GLIDE, SECOND, SHARE, arm_at, glide_way, glides, leaning
 from anguilla.interact.kernels.nearest import arm, axis, blend, cubic, cubic_bend, cubic_slope
 from anguilla.interact.kernels.pairs import PLACES, RATES, ROTATIONS, SPINS
 from anguilla.interact.kernels.table import DAMPING, HITS, PAIR, SCALES, STIFF
 from anguilla.interact.kernels.touch import (
-    ARM,
     FORCE,
     FREE,
     LENGTH,
     MOMENT,
-    SECOND,
-    SHARE,
     THICK,
     THIN,
     ZERO,
@@ -143,7 +141,7 @@ def lanes_of(node, pairs, touches, e):
     pair = touches.table[t, PAIR]
     for n in range(LANE * (pairs.table[pair, 3] - pairs.table[pair, 2])):
         lay(touches.lane, FOUR * U(n), 0.0)
-    _spread(node, pairs, touches, t, i, 0, 1.0, w[0], w[2], 1.0 - second, arm(node, i, touches.point, k, ARM), ZERO)
+    _spread(node, pairs, touches, t, i, 0, 1.0, w[0], w[2], 1.0 - second, arm_at(node, touches, i, k, s), ZERO)
     if j != i:
         _spread(node, pairs, touches, t, j, 1, 1.0, w[1], w[3], second, arm(node, j, touches.point, k, ARM), ZERO)
     if m < len(touches.curve):
@@ -208,6 +206,7 @@ def changes_of(node, pairs, touches, e, dt):
     motion, row = (n, v, spin_a, spin_b, reach, part_a, part_b, f), own_row(touches, t, c, k)
     d = scales_axis(node, touches, t, c, k, m, s)
     slope, rate, twist, wider, steep, N = ZERO, ZERO, ZERO, 0.0, 1.0, load9(node, 0, N_R)
+    free = touches.hit[e, FREE] == 1.0
     if curve:
         slope, bend, rate, twist = _along(node, touches, m, s)
         wider = touches.span[m, THICK] - touches.span[m, THIN]
@@ -218,11 +217,16 @@ def changes_of(node, pairs, touches, e, dt):
         R = load9(node, i, N_R)
         local = tmatvec(R, sub(x, load3(node, i, N_X)))
         N = matmul(matmul(R, shape_curvature(local, tmatvec(R, n), touches.shape, b, touches.grid)), transpose(R))
+        if free:  # the point glides along its own line
+            along, half = glide_way(node, touches, touches.cluster[c, 2], k)
+            slope = scale(2.0 * half, along)
+            rate = cross(spin_a, slope)
+            steep = dot(slope, matvec(N, slope)) + leaning(touches, k, b) * dot(slope, slope)
     for q in range(pairs.table[pair, 3] - pairs.table[pair, 2]):
         p, dv, ds = take3(lane, _of_lane(q, P)), take3(lane, _of_lane(q, RATE)), spread(0.0)
         dspin_a, dspin_b = take3(lane, _of_lane(q, SPIN_A)), take3(lane, _of_lane(q, SPIN_B))
         if curve:
-            if touches.hit[e, FREE] == 1.0:
+            if free:
                 along = dot(p, slope) + reach * dot(n, take3(lane, _of_lane(q, SLOPE))) + wider * dot(n, p)
                 ds = (-1.0 / steep) * along
             away = axpy(-ds, slope, p)
@@ -231,10 +235,14 @@ def changes_of(node, pairs, touches, e, dt):
             dv, dspin_b = axpy(-ds, rate, dv), axpy(ds, twist, dspin_b)
             ddepth = wider * ds - dreach
         else:
-            dn = add(cross(take3(lane, _of_lane(q, TURN_B)), n), matvec(N, p))
+            turned, ddepth = cross(take3(lane, _of_lane(q, TURN_B)), n), -1.0 * dot(n, p)
+            if free:
+                turning = cross(take3(lane, _of_lane(q, TURN_A)), slope)
+                ds = (-1.0 / steep) * (dot(slope, turned) + dot(slope, matvec(N, p)) + dot(n, turning))
+                p, dv = axpy(ds, slope, p), axpy(ds, rate, dv)
+            dn = add(turned, matvec(N, p))
             dreach = dot(n, p)
             dv = sub(dv, cross(spin_b, p))
-            ddepth = -dreach
         drate = -dot(dn, v) - dot(n, dv)
         df = stiffness * (g1 * h * ddepth + g * h1 * damping * drate)
         step = dn, dv, dspin_a, dspin_b, dreach, df, _axis_change(node, touches, e, q, ds)
@@ -267,11 +275,11 @@ def _add_node(pairs, touches, pair, i, number, weight, vector, share, along, for
     """Add what a contact changes on one of its nodes to that of the others there.
 
     The contact acts with weight F, the moment of that at `vector` from the node, which turns with the node, and share times a
-    moment, M_a or M_b. `along` is how weight times (1, vector) and share change along b: (weight, vector, share).
+    moment, M_a or M_b. `along` is how weight, weight times vector and share change along b, or along the line of a point.
     """
     row, lane, change, turn = _seat(pairs, touches, pair, i), touches.lane, touches.change, touches.turn
-    own, lever, slope = D_A if number < 2 else D_B, scale(weight[1], vector), scale(along[1], vector)
-    pull = axpy(along[2], moment, cross(slope, force))
+    own, lever = D_A if number < 2 else D_B, scale(weight[1], vector)
+    pull = axpy(along[2], moment, cross(along[1], force))
     for p in range(pairs.table[pair, 3] - pairs.table[pair, 2]):
         dF, ds = take3(change, _of_change(p, D_FORCE)), take(change, _of_change(p, D_S))
         turned = cross(take3(lane, _of_lane(p, TURN + 3 * number)), lever)
@@ -288,23 +296,28 @@ def _add_nodes(node, pairs, touches, e):
     force, pair = load3(touches.hit, e, FORCE), touches.table[t, PAIR]
     x, n, _, _, _, _, reach, _, part_b = meeting(node, touches, c, k, m, s)
     moment = sub(scale(part_b * reach, cross(n, force)), load3(touches.hit, e, MOMENT))
-    ti, tj = arm(node, i, touches.point, k, ARM), arm(node, j, touches.point, k, ARM)
-    _add_node(pairs, touches, pair, i, 0, (w[0], w[2]), ti, 1.0 - second, ZERO, force, ZERO)
+    ti, tj = arm_at(node, touches, i, k, s), arm(node, j, touches.point, k, ARM)
+    still, along = (0.0, ZERO, 0.0), ZERO
+    if glides(touches, k) and touches.hit[e, FREE] == 1.0:
+        along = scale(2.0, arm(node, i, touches.point, k, GLIDE))
+    _add_node(pairs, touches, pair, i, 0, (w[0], w[2]), ti, 1.0 - second, (0.0, along, 0.0), force, ZERO)
     if j != i:
-        _add_node(pairs, touches, pair, j, 1, (w[1], w[3]), tj, second, ZERO, force, ZERO)
+        _add_node(pairs, touches, pair, j, 1, (w[1], w[3]), tj, second, still, force, ZERO)
     if m < len(touches.curve):
         h, l, length = touches.curve[m, 0], touches.curve[m, 1], touches.span[m, LENGTH]
         w, d, th, tl = cubic(s, length), cubic_slope(s, length), axis(node, h), axis(node, l)
-        _add_node(pairs, touches, pair, h, 2, (-w[0], -w[2]), th, 1.0 - s, (-d[0], -d[2], -1.0), force, moment)
-        _add_node(pairs, touches, pair, l, 3, (-w[1], -w[3]), tl, s, (-d[1], -d[3], 1.0), force, moment)
+        first, last = (-d[0], scale(-d[2], th), -1.0), (-d[1], scale(-d[3], tl), 1.0)
+        _add_node(pairs, touches, pair, h, 2, (-w[0], -w[2]), th, 1.0 - s, first, force, moment)
+        _add_node(pairs, touches, pair, l, 3, (-w[1], -w[3]), tl, s, last, force, moment)
         return
     i = touches.body[m - len(touches.curve)]
-    _add_node(pairs, touches, pair, i, 2, (-1.0, -1.0), sub(x, load3(node, i, N_X)), 1.0, ZERO, force, ZERO)
+    _add_node(pairs, touches, pair, i, 2, (-1.0, -1.0), sub(x, load3(node, i, N_X)), 1.0, still, force, ZERO)
     row, turn = touches.seat[touches.slot[i]], touches.turn
     for p in range(
         pairs.table[pair, 3] - pairs.table[pair, 2]
     ):  # x moves along the body: the vector does not only turn
-        _raise(turn, _of_turn(touches, row, p, D_MOMENT), -1.0, cross(take3(touches.lane, _of_lane(p, P)), force))
+        way = axpy(take(touches.change, _of_change(p, D_S)), along, take3(touches.lane, _of_lane(p, P)))
+        _raise(turn, _of_turn(touches, row, p, D_MOMENT), -1.0, cross(way, force))
 
 
 @part

@@ -7,6 +7,7 @@ import math
 from anguilla.compiler.jit import inline, kernel, part
 from anguilla.interact.kernels.contact import stored
 from anguilla.interact.kernels.friction import ROLLS, RUBS, WHERE
+from anguilla.interact.kernels.gliding import SHARE
 from anguilla.interact.kernels.impact import AROUND, EDGE, LOCAL, force_of, gained, too_wrong
 from anguilla.interact.kernels.table import (
     BENT,
@@ -28,7 +29,6 @@ from anguilla.interact.kernels.touch import (
     NOWHERE,
     ROLLED,
     ROOM,
-    SHARE,
     S,
     as_far,
     find_touching,
@@ -39,9 +39,9 @@ from anguilla.interact.kernels.touch import (
 from anguilla.mechanics.tree import N_V, N_W
 from anguilla.mechanics.vec import dot, load3, store3, sub
 
-# Columns of Touches.deep: depth, its rate, normal; and of Touches.before, the same at the start of a step. The first row also
-# says whether that is known, and whether anything was near
-DEPTH, RATE, NORMAL, NOTED, ANY = 0, 1, 2, 5, 6
+# Columns of Touches.deep: depth, its rate, normal; and of Touches.before, the same at the start of a step, and the largest
+# depth since the motion began. The first row also says whether that is known, and whether anything was near
+DEPTH, RATE, NORMAL, NOTED, ANY, DEEPEST, BEFORE = 0, 1, 2, 5, 6, 7, 8
 
 
 @inline
@@ -110,8 +110,9 @@ def fastest(node, touches):
 
 @part
 def note_meeting(node, touches, known, out):
-    """Keep how deep all points are, as the start of the next step; known is 1, or 0 if that is not exactly so.
+    """Keep how deep all points are, as the start of the next step.
 
+    known is 1, 0 if that is not exactly so, or -1 of a step that is taken back.
     out[1] becomes at most the time [s] before which nothing can touch, about.
     """
     gap, speed = ROOM * touches.skin[0] if touches.count[QUIET] != 0 else 0.0, touches.skin[1]
@@ -122,11 +123,13 @@ def note_meeting(node, touches, known, out):
         for row in range(len(touches.deep)):
             for x in range(5):
                 touches.before[row, x] = touches.deep[row, x]
+            if known >= 0.0:
+                touches.before[row, DEEPEST] = max(touches.before[row, DEEPEST], touches.deep[row, DEPTH])
             gap = min(gap, max(-touches.deep[row, DEPTH], 0.0))
     elif touches.before[0, DEPTH] == 0.0:  # new memory: nothing is near
         for row in range(len(touches.before)):
             touches.before[row, DEPTH] = NOWHERE
-    touches.before[0, NOTED], touches.before[0, ANY] = known, float(touches.count[SEEN])
+    touches.before[0, NOTED], touches.before[0, ANY] = max(known, 0.0), float(touches.count[SEEN])
     out[1] = min(out[1], gap / max(speed, 1e-300))
 
 

@@ -32,6 +32,7 @@ from anguilla.model.evaluation import at_rest
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import between, move
 from anguilla.results.fields import strains_of
+from anguilla.results.passing import refuse_coinciding
 from anguilla.results.reactions import evaluate
 from anguilla.solve.newton.gaps import APART, NEARLY, RANK, Gaps, gaps_at, rate_gaps_at
 from anguilla.solve.newton.spectrum import unheld, yielding
@@ -450,6 +451,7 @@ def close(system: Model, inputs: Inputs, t: float, q: Floats) -> tuple[Model, Fl
     """Mount the robot from q. Returns a model without its redundant constraints, with a warning that names them, and q."""
     table, given = system.loads(t, inputs), q
     q = mount(system, table, q)
+    refuse_coinciding(system, q)
     taut = len(_holonomic(table.loads)) > 0 and _taut(system, table.loads, q)
     rows = redundant_rows(system, table, q, only_here=taut)
     told = np.setdiff1d(rows, _out_of_plane(system, table.loads, q)) if len(rows) else rows

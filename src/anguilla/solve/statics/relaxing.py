@@ -32,6 +32,7 @@ FIRST = 0.05  # of the time in which gravity moves a robot by its length
 SHORTEST, LONGEST = 1e-7, 1e5  # of that time
 STEPS = 400
 FARTHEST = 0.5  # [rad, or lengths of the robot] in one step, for each root of the number of parts
+WARY = 5  # good steps after one that was too long, before they may grow fast again
 DRAWN = 0.01  # of its length, by which a tendon is drawn in one step
 AT_REST = 1e-7  # of a step
 PIECE, TURN, SLOWLY = 0.005, 5e-4, 0.6  # lengths, and [rad], that what is told moves in one step; its dt, of that time
@@ -47,7 +48,7 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
     s, run, n = scratch(system), runner(system), system.size
     state, now = loads.frames.state.copy(), float(loads.row[TIME])
     unit = float(np.sqrt(system.layout.length / GRAVITY))
-    dt, before, still = FIRST * unit, int(s.counters[ITERATIONS]), 0
+    dt, before, still, good = FIRST * unit, int(s.counters[ITERATIONS]), 0, WARY
     far = FARTHEST * np.sqrt(len(system.layout.parts))
     none, empty, out = np.zeros(0, np.int64), np.zeros((1, 0)), stored(1, n, system.rows)
     held = np.flatnonzero(loads.constraints.input_row >= 0)
@@ -67,15 +68,15 @@ def come_to_rest(system: Model, loads: Loads, q: Floats, lam: Floats) -> tuple[F
         )  # fmt: skip
         moved = float(np.linalg.norm(s.d[:n] * system.tree.scale))
         if status != CONVERGED or moved > far or jumps(system, q, trial):
-            dt *= 0.3
+            dt, good = 0.3 * dt, 0
             if dt < SHORTEST * unit:
                 break
             continue
-        q, lam = trial, multipliers
+        q, lam, good = trial, multipliers, good + 1
         still = still + 1 if moved < AT_REST and np.array_equal(loads.row[lines], lengths) else 0
         if still == 3:
             break
-        quick = int(s.counters[ITERATIONS]) - before <= 5
+        quick = int(s.counters[ITERATIONS]) - before <= 5 and good >= WARY
         dt = _next(system, loads, q, lam, min(dt * (2.5 if quick else 1.2), LONGEST * unit))
     loads.row[DT], loads.row[TIME], loads.row[lines] = 0.0, now, lengths
     if not grasps(loads):

@@ -120,8 +120,9 @@ def _statics(
     system.told_slack.clear()
     q = _start_of(system, start)
     began, origin = time.perf_counter(), q
-    refuse_coinciding(system, q)
-    if not system.is_plain and not isinstance(method, ProjectiveFlow):
+    if system.is_plain or isinstance(method, ProjectiveFlow):
+        refuse_coinciding(system, q)
+    else:
         system, q = close(system, as_named(inputs), t, q)
         desks.enter_context(system.apart())
     lam = np.zeros(system.rows)

@@ -23,6 +23,7 @@ from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.results.base import of_states
 from anguilla.results.blocks import Remembered
 from anguilla.results.contacts import depths
+from anguilla.results.passing import gives_way
 from anguilla.results.reactions import relaxes, remembers
 from anguilla.results.states import Status, Trajectory
 from anguilla.solve.newton.closing import SINGULAR_START, broken, close, was_open
@@ -279,6 +280,8 @@ def advice(status: int, result: Trajectory) -> str:
     """What to try after a motion stopped."""
     if status == IMPACT:
         system, q = result.system, result.q[-1:]
+        if soft := gives_way(system):
+            return soft
         touching = [k for k, load in enumerate(system.robot.loads) if load.touches]
         if not touching:
             meeting = ", ".join(load.label for load in system.robot.loads if load.meets)

@@ -25,6 +25,7 @@ from anguilla.model.door import model_of
 from anguilla.model.evaluation import Evaluation
 from anguilla.model.model import Inputs, LoadTable, Model
 from anguilla.model.user import move
+from anguilla.results.passing import refuse_coinciding
 from anguilla.results.reactions import integrates, refuse_holding, refuse_relaxing
 from anguilla.results.states import Equilibrium, Status, Trajectory
 from anguilla.solve.newton.rules import CONVERGED, EXPLANATION, SINGULAR, TOO_COARSE
@@ -118,6 +119,8 @@ def _integrate(
     q, v = motion.q.copy(), motion.v.copy()
     out: list[tuple[Floats, Floats, Floats]] = [_balanced(motion, 0.0, q, v)]
     q, v, _ = out[0]
+    if not system.is_plain:  # else it was asked before
+        refuse_coinciding(system, q)
     calls = 1
     longest = dt
     for k in range(steps):

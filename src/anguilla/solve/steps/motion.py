@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anguilla.errors import DescriptionError, SolverError, as_positive
+from anguilla.interact.kernels.impact import SUNK
 from anguilla.interact.kernels.rubbing import UNKNOWN, keep_rubbing
 from anguilla.interact.kernels.table import DT, MOTION, Loads
 from anguilla.linear.choice import DENSE, NETS, SPARSE
@@ -155,6 +156,7 @@ class OngoingMotion:
     def take_over(self, start: Start) -> None:
         """Let forces that remember go on as in the result that this starts from, with the multipliers of an equilibrium."""
         self.held = recall(self.system, start)
+        self.system.blank.frames.state[:, 2, SUNK] = 0.0  # that was before
         if isinstance(start, Equilibrium) and start.multipliers.shape == self.lam.shape:
             self.lam[:] = start.multipliers
 
@@ -454,9 +456,10 @@ def recall(system: Model, start: object) -> Remembered | None:
 
 
 def start_of(system: Model, start: Start) -> tuple[Floats, Floats]:
-    """Coordinates and rates (n,) that a motion starts from."""
+    """Coordinates and rates (n,) that a motion starts from; of a robot with constraints before it is closed (`close`)."""
     q, v = _given(system, start)
-    refuse_coinciding(system, q)
+    if system.is_plain:
+        refuse_coinciding(system, q)
     return q, v
 
 

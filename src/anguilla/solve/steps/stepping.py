@@ -328,7 +328,7 @@ def _advance(tree, ws, loads, s, scheme, dt, x, goal):
         judge_touch(tree, ws, loads, dt, scheme.mid, s.memory[MISSED:])
         if s.memory[MISSED] == 1.0:
             status = IMPACT
-            note_touch(ws, loads, 0.0, s.memory[MISSED:])
+            note_touch(ws, loads, -1.0, s.memory[MISSED:])
     if status == CONVERGED:
         s.memory[STARTING] = 0.0
         if large:

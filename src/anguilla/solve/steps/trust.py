@@ -19,6 +19,7 @@ import numpy as np
 from anguilla.errors import SolverError
 from anguilla.mechanics.tree import Floats
 from anguilla.model.model import Model
+from anguilla.results.passing import gives_way
 from anguilla.results.quality import ENERGY, IMPACTS, TIME, TOLD, Quality
 from anguilla.results.reactions import grasps
 from anguilla.results.resolution import like_a_good_one, most_doubtful
@@ -108,6 +109,8 @@ def judge(
     system, states, told = motion.system, all_of(run), []
     steps = every * (len(states.t) - 1)
     cut, halved = min(motion.cutting.item(CUT), steps), run.status.counters["halvings"]
+    if system.once(touches) and (soft := gives_way(system)):
+        told.append(soft)
     remembered = [(array, array.copy()) for array in motion.by_loads] if system.once(may_remember) else ()
     time = None if controlled else _time_error(motion, run, dt, every)
     lacking = _lacking(run, states)

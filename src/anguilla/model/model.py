@@ -399,7 +399,8 @@ class Model:
             what = f"inputs: the input of actuator {name!r}"
             if isinstance(value, str):
                 raise DescriptionError(
-                    f"{what} must be a number or a function of the time t, such as lambda t: 2.0 * sin(t); got {value!r}."
+                    f"{what} must be a number or a function of the time t, such as lambda t: 2.0 * sin(t); got {value!r}"
+                    f"{'' if not value else f', of which ag.Expression({value!r}) makes one'}."
                 )
             at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
             if at_times is not None:

@@ -185,6 +185,8 @@ EXPECTED = {
     },
     "BodyHandle": {
         "tip end point section": "a rigid body has its frame, body.frame, and others at places on it [m], body.at((x, y, z))",
+        "position pose place": "where it is, is asked of a result: result.position(body.frame), result.pose(body.frame)",
+        "mass inertia com shape": "what it is made of is in .body, such as .body.mass",
     },
     "Robot": {
         "remove delete pop clear discard": "parts and loads stay: make the robot again without it, in a function of your own",

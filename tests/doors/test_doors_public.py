@@ -182,6 +182,8 @@ def test_attributes_that_are_not_there_are_guessed_at():
         ("robot", "plot", r"anguilla\.view\(robot\)"),
         ("robot", "tip", r"robot\.part\('arm'\)\.tip"),
         ("robot", "ndof", r"\.size"),
+        ("body", "mass", r"\.body\.mass"),
+        ("body", "position", r"result\.position\(body\.frame\)"),
         ("arm", "material", r"\.rod\.material\.young"),
         ("arm", "position", r"result\.position\(arm\.tip\)"),
         ("stepper", "state", r"\.q \(coordinates\)"),
@@ -193,8 +195,10 @@ def test_attributes_that_are_not_there_are_guessed_at():
     ],
 )
 def test_what_people_look_for_elsewhere_is_named(thing, name, sentence, held):
-    arm = held.robot.parts[0]
-    things = {"robot": lambda: held.robot, "arm": lambda: arm, "stepper": lambda: ag.Stepper(held.robot, dt=0.01),
+    arm, other = held.robot.parts[0], ag.Robot("other")
+    body = other.add(ag.RigidBody.sphere(0.01, mass=0.01), at=other.ground, joint=ag.Revolute("y"))
+    things = {"body": lambda: body,
+              "robot": lambda: held.robot, "arm": lambda: arm, "stepper": lambda: ag.Stepper(held.robot, dt=0.01),
               "sweep": lambda: ag.Sweep("job", []), "package": lambda: ag}  # fmt: skip
     with pytest.raises(AttributeError, match=f"'{name}': .*{sentence}"):
         getattr(things[thing](), name)

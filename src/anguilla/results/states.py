@@ -75,7 +75,7 @@ class Equilibrium(_States):
 
     @property
     def error_estimate(self) -> float:
-        """Estimated error for want of modes and intervals, as a part of the robot's length; `resolution` has its parts."""
+        """Estimated error of too few modes and intervals, as a part of the robot's length; `resolution` has its parts."""
         return self.resolution.total
 
     @property
@@ -125,7 +125,7 @@ class Trajectory(_States, Slices):
 
     @property
     def space_error(self) -> float:
-        """Estimated error for want of modes and intervals, at the instant that asks most of them, as a part of the length."""
+        """Estimated error of too few modes and intervals, at the instant that asks most of them, as a part of the length."""
         return self.resolution.total
 
     def resolved(self, t: float) -> Resolution:

@@ -43,7 +43,7 @@ WORDS = {
     "num_envs": "nenvs copies batchsize",
     "count": "n nsamples samples",
     "n": "order degree modes",
-    "intervals": "nelems nelements elements nodes segments sections resolution ngauss",
+    "intervals": "nelem nelems nelements elements nodes segments sections resolution ngauss",
     "strains": "basisfunctions dofstrains xi",
     "bend_y": "curvature kappa kappay ky bending",
     "bend_z": "curvature kappa kappaz kz",
@@ -57,7 +57,8 @@ WORDS = {
     "at": "parent base to on attach attachto attachedto frame parentframe",
     "where": "frame location",
     "frame": "at where",
-    "pose": "transform orientation placement origin rotation rotationmatrix euler eulerangles quaternion attitude",
+    "pose": "transform orientation placement origin rotation rotationmatrix euler eulerangles quaternion attitude direction "
+    "normal rpy",
     "Revolute": "hinge pin revolutejoint hingejoint",
     "Prismatic": "slider slide prismaticjoint",
     "Spherical": "ball balljoint sphericaljoint",
@@ -235,8 +236,9 @@ EXPECTED = {
         "residual residuals": "how well it is solved is in .status",
         "velocity velocities vel speed speeds": "that of a frame is .twist(arm.tip): angular [rad/s], then linear [m/s], in "
         "its own axes",
-        "to_csv tocsv write_csv to_excel": "a table of a motion is written by .save('run.csv'), numbers of any result by "
-        ".save('run.npz')",
+        "to_csv tocsv write_csv to_excel": "a table is written by .save('run.csv')",
+        "quality error_estimate error accuracy": "how far to trust it is .quality of a motion, .error_estimate of an "
+        "equilibrium",
         "to_vtk tovtk write_vtk save_vtk to_paraview": "files for ParaView are written by anguilla.view.export.export(run, "
         "'run.pvd')",
         "converged success ok": "it is in .status: success, message, counters",

@@ -283,6 +283,21 @@ REFUSED = {
         ["'pull'", "one for each of the 2 copies"],
     ),
     "pickle of a Stepper": (lambda: pickle.dumps(ag.Stepper(bare(), dt=0.01)), ["Stepper", "start=(q, v)"]),
+    "add(direction=)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, direction=(0, 0, -1)))(robot()),
+        ["'direction'", "'pose'"],
+    ),
+    "add(pose=rpy)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, pose=(0, 0, 0, 0, 1.57, 0)))(robot()),
+        ["Robot.add pose", "anguilla.lie.pose(anguilla.lie.rotation("],
+    ),
+    "add(joint=Revolute)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, joint=ag.Revolute))(robot()),
+        ["joint", "the class Revolute itself", "Revolute(...)"],
+    ),
+    "Rod(n_elem=)": (lambda: rod(n_elem=50), ["'n_elem'", "'intervals'"]),
+    "write_robot(arm)": (lambda: ag.write_robot(arm(), "arm.yaml"), ["robot must be a Robot", ".robot"]),
+    "statics('arm.yaml')": (lambda: ag.statics("arm.yaml"), ["robot must be a Robot", "ag.read_robot"]),
     "statics(inputs=text)": (
         lambda: ag.statics(robot(), inputs={"pull": "3 * sin(t)"}),
         ["'pull'", "lambda t", "ag.Expression('3 * sin(t)')"],

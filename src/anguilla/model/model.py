@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -87,6 +88,8 @@ def as_robot(robot: object) -> Robot:
             wanted += " (soft volumes go to ag.fem.statics and ag.fem.simulate)"
         elif isinstance(getattr(robot, "robot", None), Robot):
             wanted += " (that of a result or a part is its .robot)"
+        elif isinstance(robot, (str, os.PathLike)):
+            wanted += " (ag.read_robot reads one from a file)"
         raise refuse("robot", wanted, robot)
     refuse_volumes(robot.volumes, robot.name)
     return robot

@@ -233,7 +233,7 @@ def gallery() -> str:
 
 def showcase() -> str:
     """All robot files that have a film."""
-    text = ["# Robot files", ""]
+    text = ["# Robots to start from", ""]
     text += ["Every robot of this page is a file in `examples/robots`. Copy one and change it, or drive it as it is:"]
     text += ["`anguilla view examples/robots/octopus_arm.yaml`.", "", "::::{container} cards", ""]
     for path in ROBOTS:

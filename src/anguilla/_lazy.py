@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from anguilla._doors import public
-from anguilla._words import is_another_word, meant, plain
+from anguilla._words import is_another_word, meant, offered, plain
 
 __all__ = ["ShowsItself", "lazy"]
 
@@ -22,8 +22,9 @@ class _NoNameError(AttributeError):
         self.asked = name  # the `name` of an AttributeError may be None
 
     def __str__(self) -> str:
-        found = None if self.asked.startswith("_") else self._nearest()
-        more = f"; did you mean {found!r}?" if found else ""
+        told = offered([self.package], self.asked.lower())
+        found = None if told or self.asked.startswith("_") else self._nearest()
+        more = f"; did you mean {found!r}?" if found else f": {told}." if told else ""
         return f"module {self.package!r} has no attribute {self.name!r}{more}"
 
     def __reduce__(self) -> Any:

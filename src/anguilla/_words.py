@@ -43,7 +43,7 @@ WORDS = {
     "num_envs": "nenvs copies batchsize",
     "count": "n nsamples samples",
     "n": "order degree modes",
-    "intervals": "nelems nelements elements nodes segments sections resolution ngauss",
+    "intervals": "nelem nelems nelements elements nodes segments sections resolution ngauss",
     "strains": "basisfunctions dofstrains xi",
     "bend_y": "curvature kappa kappay ky bending",
     "bend_z": "curvature kappa kappaz kz",
@@ -57,7 +57,8 @@ WORDS = {
     "at": "parent base to on attach attachto attachedto frame parentframe",
     "where": "frame location",
     "frame": "at where",
-    "pose": "transform orientation placement origin rotation rotationmatrix euler eulerangles quaternion attitude",
+    "pose": "transform orientation placement origin rotation rotationmatrix euler eulerangles quaternion attitude direction "
+    "normal rpy",
     "Revolute": "hinge pin revolutejoint hingejoint",
     "Prismatic": "slider slide prismaticjoint",
     "Spherical": "ball balljoint sphericaljoint",
@@ -104,6 +105,7 @@ WORDS = {
     "linearise": "linearisation linearization",
     "trace": "buckling continuation",
     "control": "ik inverse",
+    "inverse": "ik kinematics",
     "view": "show visualise visualize",
     "animate": "render",
     "plot": "draw show",
@@ -165,15 +167,56 @@ ELSEWHERE = {
     "units": "all units are those of the SI: m, kg, s, N, Pa, rad",
     "unit": "all units are those of the SI: m, kg, s, N, Pa, rad",
 }
-# Attributes and arguments that people expect of a class, or of one derived from it, and what there is instead.
+# Names that people expect of the package, attributes and arguments that they expect of a class or of one derived from it, and
+# what there is instead.
 EXPECTED = {
+    "anguilla": {
+        "gravity": "gravity belongs to the robot, Robot(name, gravity=(0, 0, -9.81))",
+        "damper dashpot": "dampers are arguments, Material(damping=..) [s], Revolute(axis, damping=..), "
+        "Spring(.., damping=..)",
+        "ik": "inverse kinematics is anguilla.control.inverse_kinematics(model, {'tip': (x, y, z)})",
+        "friction": "friction is an argument of what touches, such as Contact(.., friction=0.5)",
+        "motor servo": "a motor that moves a joint as it is told is its motion, Revolute(axis, motion=..); one that gives a "
+        "torque is a UserForce",
+        "moment couple": "a moment is an argument, TipWrench(rod, moment=(0, 0, 1)) or Wrench(frame, moment=(0, 0, 1))",
+        "pressure": "a pressure is the input of a Chamber",
+        "tension": "a tension is the input of a Tendon",
+        "steel aluminium aluminum silicone rubber nitinol ecoflex dragonskin": "materials are described, "
+        "Material(young=.., density=..)",
+    },
     "BodyHandle": {
         "tip end point section": "a rigid body has its frame, body.frame, and others at places on it [m], body.at((x, y, z))",
+        "position pose place": "where it is, is asked of a result: result.position(body.frame), result.pose(body.frame)",
+        "mass inertia com shape": "what it is made of is in .body, such as .body.mass",
     },
     "Robot": {
         "remove delete pop clear discard": "parts and loads stay: make the robot again without it, in a function of your own",
         "mass weight": "the mass of all is result.mass [kg], of what ag.statics or ag.simulate returns",
         "fix clamp anchor weld hold": "close a frame with the ground to hold it: robot.close(robot.ground, rod.tip, pose=..)",
+        "solve statics static equilibrium": "its equilibrium is anguilla.statics(robot, inputs={...})",
+        "simulate run step dynamics integrate": "its motion is anguilla.simulate(robot, duration=.., dt=..), step by step "
+        "anguilla.Stepper(robot, dt=..)",
+        "view show plot draw animate": "anguilla.view(robot) shows it with sliders; anguilla.plot draws what "
+        "anguilla.statics or anguilla.simulate returned",
+        "save write to_yaml to_file": "anguilla.write_robot(robot, 'arm.yaml') writes it to a file",
+        "dof dofs ndof ndofs n nq nv": "the number of its coordinates is .size",
+        "tip root end base": "frames are those of its parts: robot.part('arm').tip, or arm.tip of arm = robot.add(...)",
+        "frame frames": "frames are those of its parts: robot.part('arm').tip, or arm.tip of arm = robot.add(...)",
+    },
+    "RodHandle": {
+        "material strains radius young density damping stiffness rest shape intervals modes": "what it is made of is in "
+        ".rod, such as .rod.material.young and .rod.section.radius",
+        "position pose place": "where it is, is asked of a result: result.position(arm.tip), result.pose(arm.tip)",
+        "point node at frame": "a frame in it, at an arc length [m], is .section(0.1); its ends are .root and .tip",
+    },
+    "Stepper": {
+        "state x y": "it is in .q (coordinates), .v (rates) and .t",
+        "run history results": "the present state is .result(); Stepper(..., history=True).trajectory() is the motion since "
+        "the start",
+    },
+    "Sweep": {
+        "save write export": "a table is written by .to_csv('table.csv'); sweep(..., file='folder') keeps all runs",
+        "to_pandas topandas dataframe to_dataframe df": "a table of columns is .to_xarray().to_dataframe()",
     },
     "Joint": {
         "limits limit range stops lower upper": "joints have no stops; let the parts that would meet touch (PartContact), "
@@ -182,10 +225,20 @@ EXPECTED = {
     "_States": {
         "tip tips end endpoint": "the place of a tip is .position(arm.tip) [m]",
         "shape backbone curve": "points along a rod are .centerline(arm) [m]",
-        "plot draw show": "a figure is made by anguilla.plot(result)",
+        "plot draw": "a figure is made by anguilla.plot(result)",
+        "show view": "anguilla.view(result) shows it in the browser, anguilla.plot(result) draws a figure",
+        "animate movie video film render": "a page or a film is made by anguilla.animate(result, 'run.html')",
+        "times time": "the times [s] are .t",
+        "force forces internal_force internal_forces internal_moment moment moments stress": "the moment and the force in a "
+        "rod are .wrench(arm, X), at arc lengths X [m]; what contact or water exerts is .exerted(load)",
+        "state": "it is in .q (coordinates) and .v (rates)",
+        "stable stability is_stable": "anguilla.stability(robot, at=result) tells",
+        "residual residuals": "how well it is solved is in .status",
         "velocity velocities vel speed speeds": "that of a frame is .twist(arm.tip): angular [rad/s], then linear [m/s], in "
         "its own axes",
         "to_csv tocsv write_csv to_excel": "a table is written by .save('run.csv')",
+        "quality error_estimate error accuracy": "how far to trust it is .quality of a motion, .error_estimate of an "
+        "equilibrium",
         "to_vtk tovtk write_vtk save_vtk to_paraview": "files for ParaView are written by anguilla.view.export.export(run, "
         "'run.pvd')",
         "converged success ok": "it is in .status: success, message, counters",
@@ -213,12 +266,16 @@ def _names() -> dict[str, list[str]]:
 
 
 def meant(name: str, names: Iterable[str], near: float = NEAR) -> str | None:
-    """The known name that stands for a wrong one: the same but for its case, a synonym, a spelling that is near; or None."""
+    """The known name that stands for a wrong one, or None.
+
+    The same but for its case, a synonym, a spelling that is near, or the beginning of a longer one.
+    """
     known = {plain(other): other for other in sorted(names, key=WORDS.__contains__) if not other.startswith("_")}
     word = plain(name)
     found = [word, *_names().get(word, ())]
     found += difflib.get_close_matches(word, known, n=1, cutoff=max(SURE, near))
     found += sorted((other for other in known if len(other) > 3 and other in word), key=len, reverse=True)
+    found += sorted((other for other in known if len(word) > 2 and other.startswith(word)), key=len)
     found += difflib.get_close_matches(word, known, n=1, cutoff=near)
     return next((known[other] for other in found if other in known), None)
 
@@ -230,7 +287,12 @@ def is_another_word(name: str) -> bool:
 
 def instead(kind: type | None, name: str) -> str:
     """What a class offers instead of a name that it does not have and that people expect, or nothing."""
-    known = [EXPECTED.get(each.__name__, {}) for each in getattr(kind, "__mro__", ())]
+    return offered([each.__name__ for each in getattr(kind, "__mro__", ())], name)
+
+
+def offered(places: Iterable[str], name: str) -> str:
+    """What the first of some classes or packages that knows a name offers instead of it, or nothing."""
+    known = [EXPECTED.get(place, {}) for place in places]
     return next((text for offers in known for words, text in offers.items() if name in words.split()), "")
 
 

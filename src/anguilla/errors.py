@@ -92,6 +92,8 @@ def warn(message: str) -> None:
 
 def show(value: object) -> str:
     """Return a short one-line text of a value, for an error message."""
+    if isinstance(value, type):
+        return f"the class {value.__name__} itself: write {value.__name__}(...)"
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray) and value.size > 6:
@@ -261,7 +263,9 @@ def as_pose(value: object, name: str) -> NDArray[np.float64]:
     """
     wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"
     if hasattr(value, "as_matrix") or getattr(value, "shape", ()) == (3, 3):  # a rotation, of SciPy or as an array
-        wanted += "; put a rotation into one: pose = np.eye(4), pose[:3, :3] = R"
+        wanted += "; put a rotation into one: pose = np.eye(4), pose[:3, :3] = R, or anguilla.lie.pose(R, position)"
+    elif np.size(value) in (4, 6, 7) or isinstance(value, (str, Mapping)):  # angles, a quaternion, words
+        wanted += "; anguilla.lie.pose(anguilla.lie.rotation((0, 1, 0), angle), position) makes one"
     pose = as_array(value, name, wanted)
     if pose.shape == (3,):
         place = np.eye(4)

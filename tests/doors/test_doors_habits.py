@@ -10,6 +10,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.cli import main
+from anguilla.describe.paths import number_at
 from anguilla.files import FileError, read_text_file
 
 RUBBER = ag.Material(young=1e6, density=1000.0, poisson=0.45)
@@ -282,6 +283,37 @@ REFUSED = {
         ["'pull'", "one for each of the 2 copies"],
     ),
     "pickle of a Stepper": (lambda: pickle.dumps(ag.Stepper(bare(), dt=0.01)), ["Stepper", "start=(q, v)"]),
+    "add(direction=)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, direction=(0, 0, -1)))(robot()),
+        ["'direction'", "'pose'"],
+    ),
+    "add(pose=rpy)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, pose=(0, 0, 0, 0, 1.57, 0)))(robot()),
+        ["Robot.add pose", "anguilla.lie.pose(anguilla.lie.rotation("],
+    ),
+    "add(joint=Revolute)": (
+        lambda: (lambda r: r.add(rod(), at=r.ground, joint=ag.Revolute))(robot()),
+        ["joint", "the class Revolute itself", "Revolute(...)"],
+    ),
+    "Rod(n_elem=)": (lambda: rod(n_elem=50), ["'n_elem'", "'intervals'"]),
+    "write_robot(arm)": (lambda: ag.write_robot(arm(), "arm.yaml"), ["robot must be a Robot", ".robot"]),
+    "statics('arm.yaml')": (lambda: ag.statics("arm.yaml"), ["robot must be a Robot", "ag.read_robot"]),
+    "statics(inputs=text)": (
+        lambda: ag.statics(robot(), inputs={"pull": "3 * sin(t)"}),
+        ["'pull'", "lambda t", "ag.Expression('3 * sin(t)')"],
+    ),
+    "identify(['arm.young'])": (
+        lambda: number_at(robot(), "arm.young"),
+        ["'arm.young'", "did you mean 'arm.material.young'"],
+    ),
+    "identify(['E'])": (lambda: number_at(robot(), "E"), ["'E'", "did you mean 'arm.material.young'"]),
+    "identify(['gravty[2]'])": (lambda: number_at(robot(), "gravty[2]"), ["'gravty[2]'", "did you mean 'gravity'"]),
+    "run[3]": (lambda: swing(robot())[1], ["run[1]", "run[1:2] is the motion", "run.q[1]"]),
+    "run[-1]": (lambda: swing(robot())[-1], ["run[-1:] is the motion"]),
+    "run[0.01]": (lambda: swing(robot())[0.01], ["run[0.01]", "run.between(0.01, 0.01)"]),
+    "run.save('run.pvd')": (lambda: swing(robot()).save("run.pvd"), ["path", ".nc", "export(result, 'run.pvd')"]),
+    "run.save('run.png')": (lambda: swing(robot()).save("run.png"), ["path", ".nc", "anguilla.plot(result"]),
+    "run.save('run.h5')": (lambda: swing(robot()).save("run.h5"), ["path", ".nc file is an HDF5 file"]),
     "fem.block(dimensions=)": (lambda: ag.fem.block(dimensions=(1, 1, 1), cells=(1, 1, 1)), ["'dimensions'", "'size'"]),
 }
 NO_NAME = {
@@ -358,6 +390,10 @@ WARNED = {
         ["300 m from", "millimetres"],
     ),
     "water in g/cm^3": (lambda: ag.Buoyancy(arm(), density=1.0), ["Buoyancy.density = 1 kg/m^3", "g/cm^3", "1000"]),
+    "target in mm": (
+        lambda: ag.control.inverse_kinematics(model_with({"pull": (0.0, 1.0)}), {"tip": (290, 30, 0)}),
+        ["target of 'tip'", "times the size of the robot", "millimetres"],
+    ),
     "mass in grams": (lambda: ag.RigidBody.sphere(0.02, mass=20), ["RigidBody.mass = 20 kg", "grams", "0.02 kg"]),
 }
 FILE = """
@@ -403,6 +439,9 @@ IN_FILES = {
     "Grond": ("at: ground", "at: grond", ["grond", "'ground'"]),
 }
 COMMANDS = {
+    "sim": (["sim", "{file}"], 2, ["'sim'", "'simulate'"]),
+    "solve": (["solve", "{file}"], 2, ["'solve'", "'statics'"]),
+    "ik": (["ik", "{file}"], 2, ["'ik'", "'inverse'"]),
     "statcs": (["statcs", "{file}"], 2, ["'statcs'", "'statics'"]),
     "--duraton": (["simulate", "{file}", "--duraton", "1"], 2, ["--duraton", "--duration"]),
     "--input pul=1": (["statics", "{file}", "--input", "pul=1"], 3, ["pul", "'pull'"]),

@@ -174,6 +174,36 @@ def test_attributes_that_are_not_there_are_guessed_at():
     assert not hasattr(robot, "anything") and getattr(robot, "_private", 3) == 3
 
 
+@pytest.mark.parametrize(
+    ("thing", "name", "sentence"),
+    [
+        ("robot", "simulate", r"anguilla\.simulate\(robot, duration"),
+        ("robot", "statics", r"anguilla\.statics\(robot"),
+        ("robot", "plot", r"anguilla\.view\(robot\)"),
+        ("robot", "tip", r"robot\.part\('arm'\)\.tip"),
+        ("robot", "ndof", r"\.size"),
+        ("body", "mass", r"\.body\.mass"),
+        ("body", "position", r"result\.position\(body\.frame\)"),
+        ("arm", "material", r"\.rod\.material\.young"),
+        ("arm", "position", r"result\.position\(arm\.tip\)"),
+        ("stepper", "state", r"\.q \(coordinates\)"),
+        ("stepper", "history", r"\.trajectory\(\)"),
+        ("sweep", "save", r"\.to_csv\('table\.csv'\)"),
+        ("package", "Motor", r"motion=\.\."),
+        ("package", "Gravity", r"Robot\(name, gravity="),
+        ("package", "ik", r"control\.inverse_kinematics"),
+    ],
+)
+def test_what_people_look_for_elsewhere_is_named(thing, name, sentence, held):
+    arm, other = held.robot.parts[0], ag.Robot("other")
+    body = other.add(ag.RigidBody.sphere(0.01, mass=0.01), at=other.ground, joint=ag.Revolute("y"))
+    things = {"body": lambda: body,
+              "robot": lambda: held.robot, "arm": lambda: arm, "stepper": lambda: ag.Stepper(held.robot, dt=0.01),
+              "sweep": lambda: ag.Sweep("job", []), "package": lambda: ag}  # fmt: skip
+    with pytest.raises(AttributeError, match=f"'{name}': .*{sentence}"):
+        getattr(things[thing](), name)
+
+
 @pytest.fixture(scope="module")
 def held():
     robot = ag.Robot("arm")
@@ -192,6 +222,10 @@ def held():
         ("plot", r"anguilla\.plot\(result\)"),
         ("converged", r"\.status: success"),
         ("tensions", r"\.tension\(name\)"),
+        ("internal_force", r"\.wrench\(arm, X\)"),
+        ("animate", r"anguilla\.animate\(result, 'run\.html'\)"),
+        ("times", r"are \.t\."),
+        ("stable", r"anguilla\.stability\(robot, at=result\)"),
     ],
 )
 def test_results_say_where_to_find_what_people_expect(name, sentence, held):

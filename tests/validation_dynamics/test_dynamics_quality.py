@@ -195,7 +195,7 @@ def test_too_few_modes_speak_against_a_motion():
     assert np.max(np.linalg.norm(rough - true, axis=1)) > 0.1
     assert not run.quality.ok and run.quality.space_error > 0.03
     assert "The motion of 'arm': rod 'arm' has too few modes" in str(run.quality)
-    assert fine.quality.ok and "For want of modes and intervals: about 0.0" in str(fine.quality)
+    assert fine.quality.ok and "Error of the modes and intervals: about 0.0" in str(fine.quality)
     with pytest.warns(ag.AnguillaWarning, match=r"rod 'arm' has too few modes; more of them would move it by about"):
         ag.simulate(run.robot, duration=0.5, dt=0.005)
 

@@ -116,6 +116,28 @@ def test_a_browser_draws_the_tip_where_it_is(case, page, tmp_path):
     np.testing.assert_allclose(tip, scene(case.run, sections=40).tubes[-1].position[index, -1], atol=2e-6)
 
 
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+def test_a_picture_that_is_no_longer_drawn_comes_back_on_a_click(case):
+    sync = pytest.importorskip("playwright.sync_api")
+    graphics = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    with sync.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=graphics)
+        notebook = browser.new_page()
+        notebook.set_content(ag.animate(case.run)._repr_html_())
+        cell = notebook.frame_locator("iframe")
+        cell.locator("body[data-state=ready]").wait_for()
+        lose = "view => view.getContext('webgl2').getExtension('WEBGL_lose_context').loseContext()"
+        cell.locator("#view").evaluate(lose)
+        told = cell.locator("#message")
+        told.wait_for()
+        assert "Click to draw it again" in told.inner_text()
+        cell.locator("body").click()
+        told.wait_for(state="hidden")
+        cell.locator("body[data-state=ready]").wait_for()
+        browser.close()
+
+
 def test_tendons_of_the_page_are_where_they_are(tmp_path):
     robot = ag.Robot("crane", gravity=(0, 0, 0))
     rubber = ag.Material(young=1e6, poisson=0.45, density=1000)

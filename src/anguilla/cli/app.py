@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
+from anguilla._words import did_you_mean
 from anguilla.cli import (
     bench,
     check,
@@ -176,6 +177,9 @@ def _misused(error: TyperException, given: list[str]) -> int:
         message = f"{message.rstrip('.')}. Long options have two dashes: -{short}, not {short}."
     for kind, plain in (("a valid float", "a number"), ("a valid integer", "a whole number")):
         message = message.replace(kind, plain)
+    unknown = re.fullmatch(r"No such command '(.*)'\.", message)
+    if unknown:
+        message = f"There is no command {unknown[1]!r}{did_you_mean(unknown[1], COMMANDS)}."
     if message:
         command = getattr(getattr(error, "ctx", None), "command_path", "anguilla")
         end = "" if message.endswith((".", "?")) else "."

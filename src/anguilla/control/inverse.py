@@ -16,6 +16,7 @@ from anguilla.control.allocation import Allocation, allocate
 from anguilla.control.model import ConstraintModel, as_model
 from anguilla.control.settling import ARRIVED, BEYOND, Reach, arrived_at, give_up, settle, told
 from anguilla.describe.description import did_you_mean
+from anguilla.describe.plausible import check_target
 from anguilla.errors import DescriptionError, SolverError, as_array, as_count, as_pose, as_positive, as_vector, refuse
 from anguilla.fem.projection import Projection
 from anguilla.lie import dexp3_inv
@@ -211,6 +212,8 @@ class InverseKinematics:
 
         """
         goals = self._goals(targets)
+        for name, there, goal in zip(self.model.effectors, self.model.positions(), goals[0], strict=True):
+            check_target(name, float(np.linalg.norm(goal - there)), self.model.size)
         as_positive(tolerance, "tolerance")
         home = self.model.remember()
         found: list[tuple[Reach, Any]] = []

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from anguilla._words import SURE, meant
 from anguilla.describe.actuators import Actuator, Routing
 from anguilla.describe.description import did_you_mean
 from anguilla.describe.frames import BodyHandle, Part, RodHandle
@@ -20,6 +21,7 @@ from anguilla.errors import DescriptionError, as_number, refuse
 __all__ = ["changed", "number_at", "put_number", "steps_of"]
 
 Steps = list[str | int]
+DEEP = 2  # fields one inside the other that are looked through for a name
 POLAR = (
     "offset",
     "angle",
@@ -79,7 +81,8 @@ def _begin(robot: Robot, steps: Steps, path: str) -> tuple[Any, Steps]:
     known |= {volume.name: volume.volume for volume in robot.volumes}
     if name not in known:
         there = ", ".join([*known, "gravity"])
-        raise DescriptionError(f"path {path!r}: robot {robot.name!r} has {there}{did_you_mean(name, known)}.")
+        hint = did_you_mean(name, [*known, "gravity"]) or _deeper(known, name, path[len(name) :])
+        raise DescriptionError(f"path {path!r}: robot {robot.name!r} has {there}{hint}.")
     if len(steps) < 2:
         names = ", ".join(_names(_described(known[name])))
         raise DescriptionError(f"path {path!r} ends too early: {name} has {names}.")
@@ -99,6 +102,19 @@ def _names(item: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(item)] if dataclasses.is_dataclass(item) else []
 
 
+def _deeper(items: Mapping[str, Any], name: str, rest: str) -> str:
+    """A question for what lies a field or two further inside, " (did you mean 'arm.material.young'?)"; or nothing."""
+    for _ in range(DEEP):
+        inside = {f"{at}.{field}": getattr(_described(item), field)
+                  for at, item in items.items() for field in _names(_described(item))}  # fmt: skip
+        own = {at.rpartition(".")[2]: at for at in reversed(inside)}
+        found = meant(name, own, near=SURE)
+        if found is not None:
+            return f" (did you mean {own[found] + rest!r}?)"
+        items = inside
+    return ""
+
+
 def _next(item: Any, step: str | int, path: str) -> Any:
     """The field or item that one step leads to."""
     if isinstance(step, int):
@@ -116,7 +132,10 @@ def _next(item: Any, step: str | int, path: str) -> Any:
     names = _names(item)
     if step not in names:
         kind = type(item).__name__
-        there = f"its fields are {', '.join(names)}{did_you_mean(step, names)}" if names else "a number has no fields"
+        head, _, rest = path.partition(f".{step}")
+        inside = {f"{head}.{name}": getattr(item, name) for name in names}
+        hint = _deeper(inside, step, rest) or did_you_mean(step, names)
+        there = f"its fields are {', '.join(names)}{hint}" if names else "a number has no fields"
         raise DescriptionError(f"path {path!r}: {kind} has no {step!r}; {there}.")
     found = getattr(item, step)
     if step == "poisson" and found is None and getattr(item, "shear", None) is None:

@@ -29,12 +29,13 @@ __all__ = [
     "check_offset",
     "check_place",
     "check_rod",
+    "check_target",
     "check_volume",
     "check_width",
 ]
 
 WIDEST = 2.0  # [m] half width of a section, or thickness of a rod
-LONG = 20.0  # lengths of a robot that a tendon may be given
+LONG = 20.0  # lengths of a robot that a tendon may be given, or a target be away
 LARGEST = 10.0  # [m] side of a soft volume
 SOFTEST = 100.0  # [Pa] Young's modulus; gels that hold their shape have 1 kPa
 METAL, METAL_YOUNG = 4500.0, 1e8  # [kg/m^3], [Pa]: nothing as heavy is as soft
@@ -148,6 +149,15 @@ def check_length(name: str, given: float, robot: float) -> bool:
         f"slack: is it in millimetres? {given:g} mm are {1e-3 * given:g} m."
     )
     return True
+
+
+def check_target(name: str, way: float, size: float) -> None:
+    """How far [m] a target is from what is to reach it, on a robot of this size [m]."""
+    if way > LONG * size:
+        warn(
+            f"The target of {name!r} is {way:.4g} m away from it, {way / size:.3g} times the size of the robot: is it in "
+            "millimetres? 100 mm are 0.1 m."
+        )
 
 
 def check_area(name: str, area: float, half: float, length: float) -> None:

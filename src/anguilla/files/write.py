@@ -18,7 +18,7 @@ from anguilla.describe.frames import BodyHandle, RodHandle
 from anguilla.describe.joints import Fixed
 from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
-from anguilla.errors import DescriptionError, as_path
+from anguilla.errors import DescriptionError, as_path, refuse
 from anguilla.files.read import METHODS, OBJECTS, VERSION, check_runs
 from anguilla.files.unmake import Unmaker, frame_text, pose_text, same
 from anguilla.files.volumes import volume_section
@@ -107,6 +107,8 @@ def robot_document(
 
     The arguments are those of `robot_text`.
     """
+    if not isinstance(robot, Robot):
+        raise refuse("robot", "a Robot (that of a result or a part is its .robot)", robot)
     moments = None if times is None else np.unique(np.asarray(times, dtype=np.float64))
     unmaker = Unmaker(moments)
     file: dict[str, Any] = {"anguilla": VERSION, "name": robot.name}

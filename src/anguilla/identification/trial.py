@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from anguilla.describe import Robot
 from anguilla.describe.description import did_you_mean
-from anguilla.errors import DescriptionError, SolverError
+from anguilla.errors import AnguillaWarning, DescriptionError, SolverError
 from anguilla.identification.measurements import Measurements
 from anguilla.identification.parameters import Sought, Source, made_robot
 from anguilla.mechanics.tree import Floats
@@ -65,6 +66,13 @@ class Line:
     def __call__(self, t: float) -> float:
         """Value at a time [s]."""
         return float(np.interp(t, self.t, self.values))
+
+
+def _tried(*what: Any) -> Any:
+    """The robot that is made of values on the way: that they are implausible is no slip of the user's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnguillaWarning)
+        return made_robot(*what)
 
 
 @dataclass
@@ -173,7 +181,7 @@ class Driven:
     def made(self, values: Floats) -> Any:
         """The robot or body for values of all parameters."""
         mine = [self.parameters[k] for k in self.own]
-        return made_robot(self.source, mine, values[self.own], self.data.given)
+        return _tried(self.source, mine, values[self.own], self.data.given)
 
 
 @dataclass
@@ -308,7 +316,7 @@ class Trial(Driven):
     def _made(self, own: Floats, more: Mapping[str, float] | None = None) -> Robot:
         """The robot for values of the parameters that change it, with what is given of the experiment, and more of it."""
         mine = [self.parameters[k] for k in self.own]
-        robot: Robot = made_robot(self.source, mine, own, {**self.data.given, **(more or {})})
+        robot: Robot = _tried(self.source, mine, own, {**self.data.given, **(more or {})})
         return robot
 
     def actuators(self, states: RowStates) -> list[str]:

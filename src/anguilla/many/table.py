@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from anguilla._doors import public
+from anguilla._words import numbered
 from anguilla.errors import DescriptionError, refuse, require
 from anguilla.store.whole import as_target, whole_file
 
@@ -195,7 +196,7 @@ class Sweep(Sequence[Run]):
 
     def __repr__(self) -> str:
         failed, missing = len(self.failed), len(self.missing)
-        told = [f"{len(self)} runs", f"{len(self) - failed - missing} ok"]
+        told = [numbered(len(self), "run"), f"{len(self) - failed - missing} ok"]
         told += [f"{failed} failed"] * bool(failed) + [f"{missing} not run"] * bool(missing)
         spent = float(np.nansum(self.seconds))
         head = f"Sweep of {self.name}: {', '.join(told)}; {spent:.3g} s of work"

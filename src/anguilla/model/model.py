@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -87,6 +88,8 @@ def as_robot(robot: object) -> Robot:
             wanted += " (soft volumes go to ag.fem.statics and ag.fem.simulate)"
         elif isinstance(getattr(robot, "robot", None), Robot):
             wanted += " (that of a result or a part is its .robot)"
+        elif isinstance(robot, (str, os.PathLike)):
+            wanted += " (ag.read_robot reads one from a file)"
         raise refuse("robot", wanted, robot)
     refuse_volumes(robot.volumes, robot.name)
     return robot
@@ -399,7 +402,8 @@ class Model:
             what = f"inputs: the input of actuator {name!r}"
             if isinstance(value, str):
                 raise DescriptionError(
-                    f"{what} must be a number or a function of the time t, such as lambda t: 2.0 * sin(t); got {value!r}."
+                    f"{what} must be a number or a function of the time t, such as lambda t: 2.0 * sin(t); got {value!r}"
+                    f"{'' if not value else f', of which ag.Expression({value!r}) makes one'}."
                 )
             at_times = getattr(value, "at_times", None)  # all instants at once, as `Sampled` gives them
             if at_times is not None:

@@ -21,7 +21,7 @@ class Quality:
         time_error: estimated error that the time steps make, the largest displacement as a part of the robot's length (of
             bodies alone: of the room their motion takes); None if it was not estimated (steps controlled by their error, a
             single step, steps of other solvers).
-        space_error: estimated error for want of modes and intervals, at the instant that asks most of them, as a part of the
+        space_error: estimated error of too few modes and intervals, at the instant that asks most of them, as a part of the
             length; those of later instants may be larger, as errors add up.
         energy_error: largest gain of energy out of nothing, as a part of the energy in play; None where loads work.
         penetration: how deep the robot sinks into obstacles at most, as a part of its thickness there; None without contact.
@@ -50,8 +50,8 @@ class Quality:
         told = list(self.messages) or ["No problems found."]
         if self.time_error is not None and self.ok:
             told.append(f"Error of the time steps: about {_percent(self.time_error)} of the length.")
-        if self.space_error is not None and self.ok:
-            told.append(f"For want of modes and intervals: about {_percent(self.space_error)}.")
+        if self.space_error and self.ok:  # bodies alone have none
+            told.append(f"Error of the modes and intervals: about {_percent(self.space_error)}.")
         if self.energy_error is not None and self.ok:
             told.append(f"Spurious gain of energy: {_percent(self.energy_error)} at most.")
         if self.penetration:

@@ -94,7 +94,7 @@ def resolution(
     system: Model, loads: Loads, q: Floats, v: Floats, a: Floats, lam: Floats, overstrain: Floats | None = None, *,
     moving: bool = False,
 ) -> Resolution:  # fmt: skip
-    """Estimate how far a state is off for want of modes and of intervals: q, v, a (n,), multipliers (m,).
+    """Estimate how far a state is off because modes and intervals are few: q, v, a (n,), multipliers (m,).
 
     `overstrain` (n,) is what Prony terms add to the coordinates that stress rods; `moving` tells a state of a motion.
     """

@@ -10,7 +10,22 @@ from numpy.typing import ArrayLike
 from anguilla.errors import DescriptionError, as_count, as_number, refuse
 from anguilla.mechanics.tree import Floats, Ints
 
-__all__ = ["Slices"]
+__all__ = ["Slices", "refuse_key"]
+
+
+def refuse_key(key: object, wanted: str) -> DescriptionError:
+    """Return (not raise) the error about run[key], which says how to take what a number may stand for."""
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        end = "" if key == -1 else int(key) + 1
+        return DescriptionError(
+            f"run[{key}]: a motion has no numbered items. run[{key}:{end}] is the motion at that state alone, run.q[{key}] "
+            f"are its coordinates, run.position(frame)[{key}] is a place."
+        )
+    if isinstance(key, (float, np.floating)):
+        return DescriptionError(
+            f"run[{key}]: run[a:b] counts states; run.between({key}, {key}) is the motion at that time."
+        )
+    return refuse("run[...]", wanted, key)
 
 
 class Slices:
@@ -32,10 +47,14 @@ class Slices:
             raise DescriptionError(f"rows must be indices of states, from 0 to {count - 1}, in ascending order.")
         return self._picked(numbers)
 
+    def __len__(self) -> int:
+        """Number of states."""
+        return len(self.t)
+
     def __getitem__(self, key: slice) -> Any:
         """Return the motion at some of its states, run[a:b:step]."""
         if not isinstance(key, slice):
-            raise refuse("run[...]", "a slice of the states such as run[10:20]", key)
+            raise refuse_key(key, "a slice of the states such as run[10:20]")
         if any(isinstance(end, float) for end in (key.start, key.stop)):
             raise DescriptionError("run[a:b] counts states; run.between(start, end) takes times [s].")
         if key.step is not None and key.step < 0:

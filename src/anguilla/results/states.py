@@ -14,7 +14,6 @@ from anguilla._doors import public
 from anguilla._lazy import ShowsItself
 from anguilla._words import numbered
 from anguilla.describe.description import copied
-from anguilla.errors import refuse
 from anguilla.mechanics.tree import Floats, Ints
 from anguilla.results.acting import OfEnergies
 from anguilla.results.base import Status
@@ -24,7 +23,7 @@ from anguilla.results.quality import Quality
 from anguilla.results.reactions import relaxes, remembers
 from anguilla.results.reading import OfSensors
 from anguilla.results.resolution import Resolution, doubtful, resolution
-from anguilla.results.slices import Slices
+from anguilla.results.slices import Slices, refuse_key
 
 Array = NDArray[np.float64]
 
@@ -76,7 +75,7 @@ class Equilibrium(_States):
 
     @property
     def error_estimate(self) -> float:
-        """Estimated error for want of modes and intervals, as a part of the robot's length; `resolution` has its parts."""
+        """Estimated error of too few modes and intervals, as a part of the robot's length; `resolution` has its parts."""
         return self.resolution.total
 
     @property
@@ -126,7 +125,7 @@ class Trajectory(_States, Slices):
 
     @property
     def space_error(self) -> float:
-        """Estimated error for want of modes and intervals, at the instant that asks most of them, as a part of the length."""
+        """Estimated error of too few modes and intervals, at the instant that asks most of them, as a part of the length."""
         return self.resolution.total
 
     def resolved(self, t: float) -> Resolution:
@@ -138,9 +137,7 @@ class Trajectory(_States, Slices):
         if isinstance(key, slice):
             return Slices.__getitem__(self, key)
         if not isinstance(key, str):
-            raise refuse(
-                "run[...]", 'a label such as "arm.bend_z[0]", or a slice of the states such as run[10:20]', key
-            )
+            raise refuse_key(key, 'a label such as "arm.bend_z[0]", or a slice of the states such as run[10:20]')
         return super().__getitem__(key)
 
     @cached_property

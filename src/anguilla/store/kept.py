@@ -15,6 +15,17 @@ from anguilla.store.whole import as_target
 
 __all__ = ["Kept"]
 
+# What other functions write, by the end of its name.
+ELSEWHERE = {
+    **dict.fromkeys(
+        (".pvd", ".vtk", ".vtu", ".vtp"), "anguilla.view.export.export(result, 'run.pvd') writes for ParaView"
+    ),
+    **dict.fromkeys((".png", ".svg", ".pdf"), "anguilla.plot(result, 'run.png') writes a figure"),
+    **dict.fromkeys((".html", ".gif", ".mp4"), "anguilla.animate(result, 'run.html') writes a page or a film"),
+    **dict.fromkeys((".yaml", ".yml"), "anguilla.write_robot(result.robot, 'arm.yaml') writes the robot"),
+    **dict.fromkeys((".h5", ".hdf5"), "a .nc file is an HDF5 file, which all readers of HDF5 open"),
+}
+
 
 class Kept:
     """A result that can be kept in a file; classes say in `_record` what is worth keeping."""
@@ -27,7 +38,7 @@ class Kept:
 
         As .csv, .npz or .mat, only the numbers are written, for other programs.
         """
-        target = as_target(path, (".nc", *TABLES))
+        target = as_target(path, (".nc", *TABLES), ELSEWHERE)
         write = TABLES.get(target.suffix.lower(), write_netcdf)
         try:
             write(self._record(), target)

@@ -10,7 +10,7 @@ import numpy as np
 
 from anguilla.errors import DescriptionError
 from anguilla.store.record import Record
-from anguilla.store.whole import whole_file
+from anguilla.store.whole import whole_file, write_archive
 
 __all__ = ["TABLES", "write_csv", "write_mat", "write_npz"]
 
@@ -27,7 +27,7 @@ def write_csv(record: Record, target: Path) -> None:
         flat = variable.values.reshape(len(t), -1)
         for k, place in enumerate(np.ndindex(variable.values.shape[1:])):
             labels = [_label(record, axis, i) for axis, i in zip(variable.dimensions[1:], place, strict=True)]
-            unit = _unit(record, name, place) or variable.unit
+            unit = _unit(record, name, place) or _own(variable.unit, place)
             names.append(" ".join([name, *labels]) + (f" [{unit}]" if unit else ""))
             columns.append(flat[:, k])
     with whole_file(target) as part, open(part, "w", newline="", encoding="utf-8") as stream:
@@ -50,10 +50,16 @@ def _unit(record: Record, name: str, place: tuple[int, ...]) -> str:
     return unit + {"q": "", "v": "/s", "a": "/s^2"}[name]
 
 
+def _own(unit: str, place: tuple[int, ...]) -> str:
+    """The unit of one component of a twist, whose units are those of its angular and of its linear part: "rad/s, m/s"."""
+    angular, _, linear = unit.partition(", ")
+    return linear if linear and place[-1] >= 3 else angular
+
+
 def write_npz(record: Record, target: Path) -> None:
     """Write all variables by name; texts as unicode, so that no pickle is needed to read them."""
     with whole_file(target) as part, open(part, "wb") as stream:
-        np.savez_compressed(stream, **_plain(record))
+        write_archive(stream, np.savez_compressed, _plain(record))
 
 
 def write_mat(record: Record, target: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any
 
+from anguilla.compiler.interrupts import held_back
 from anguilla.errors import AnguillaError, DescriptionError, as_path
 
 try:
@@ -16,14 +19,25 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["as_target", "whole_file", "write_bytes"]
+__all__ = ["as_target", "whole_file", "write_archive", "write_bytes"]
 
 
-def as_target(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path:
-    """Return the path of a file to write, or raise an error naming the folder or the suffixes that would do."""
+def as_target(
+    path: str | os.PathLike[str], suffixes: tuple[str, ...], elsewhere: Mapping[str, str] = MappingProxyType({})
+) -> Path:
+    """Return the path of a file to write, or raise an error naming the folder or the suffixes that would do.
+
+    Args:
+        path: where to write.
+        suffixes: ends of names that can be written.
+        elsewhere: who writes others, by the end of the name.
+
+    """
     target = as_path(path)
-    if target.suffix.lower() not in suffixes:
-        raise DescriptionError(f"path must end in {' or '.join(suffixes)}; got {str(target)!r}.")
+    ending = target.suffix.lower()
+    if ending not in suffixes:
+        hint = f": {elsewhere[ending]}" if ending in elsewhere else ""
+        raise DescriptionError(f"path must end in {' or '.join(suffixes)}; got {str(target)!r}{hint}.")
     if not target.parent.is_dir():
         raise DescriptionError(f"path must lie in an existing folder; there is no folder {str(target.parent)!r}.")
     if target.is_dir():
@@ -66,6 +80,16 @@ def write_bytes(part: Path, *data: bytes | memoryview) -> None:
         if hasattr(os, "posix_fallocate") and size:
             os.posix_fallocate(stream.fileno(), 0, size)
         stream.writelines(data)
+
+
+def write_archive(stream: IO[bytes], write: Callable[..., None], arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name with `numpy.savez` or `numpy.savez_compressed`.
+
+    Ctrl-C waits until it is done: their ZipFile, interrupted, raises a ValueError in place of KeyboardInterrupt, and another
+    when it is collected.
+    """
+    with held_back():
+        write(stream, **arrays)
 
 
 @contextmanager

@@ -209,9 +209,15 @@ def box_axes(ax: Any, low: Array, high: Array, name: str) -> None:
     ax.set_xlim(*limits[0])
     ax.set_ylim(*limits[1])
     ax.set_zlim(*limits[2])
-    ax.set_box_aspect(size, zoom=1.12)
+    _, middling, longest = np.sort(size)
+    long = np.clip(longest / middling - 1.0, 0.0, 1.0)  # the labels at the ends need room
+    ax.set_box_aspect(size, zoom=1.12 - 0.2 * long)
     for axis, letter, width in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", size, strict=True):
         axis.set_label_text(f"{letter} [{name}]")
+        if letter == "z":  # upright, from below to above, wherever it is seen from
+            axis.set_rotate_label(False)
+            axis.label.set_rotation(90.0)
+        axis.labelpad = 8.0
         axis.set_major_locator(MaxNLocator(max(2, round(6 * width / np.max(size))), steps=[1, 2, 5, 10]))
         axis.set_pane_color((0.975, 0.98, 0.985, 1.0))
         axis.line.set_color(FAINT)

@@ -268,6 +268,9 @@ $("note").style.whiteSpace = "pre-line";
 if (!gl) fail("This browser does not offer WebGL 2, which is needed to show the robot in three dimensions. "
   + "Try a recent Firefox, Chrome, Edge or Safari, or allow graphics acceleration in its settings.");
 else try {
-  canvas.addEventListener("webglcontextlost", () => fail("The graphics context was lost: reload this page."));
+  canvas.addEventListener("webglcontextlost", () => {  // browsers draw some 16 pages at once; a long notebook has more
+    fail("The browser has stopped drawing this picture, as it does when there are many. Click to draw it again.");
+    document.addEventListener("click", () => location.reload(), { once: true });
+  });
   play(start());
 } catch (error) { fail(`The robot cannot be drawn: ${error.message}`); }

@@ -23,7 +23,7 @@ from anguilla.compiler.table import Arrays
 from anguilla.errors import AnguillaError, DescriptionError, warn
 from anguilla.solve.steps.identity import Identity
 from anguilla.store.spare import drop_spare
-from anguilla.store.whole import whole_file
+from anguilla.store.whole import whole_file, write_archive
 
 __all__ = ["Checkpoint", "constants", "kept"]
 
@@ -148,7 +148,8 @@ class Checkpoint:
             return self._give_up("a load written in Python changes what it holds while it runs, which would be lost")
         try:
             with whole_file(self.path) as part, open(part, "wb") as stream:
-                np.savez(stream, format=FORMAT, identity=self.identity, done=done, **arrays, **rows)  # type: ignore[arg-type]
+                about = {"format": FORMAT, "identity": self.identity, "done": done}
+                write_archive(stream, np.savez, about | arrays | rows)
             self.saved = done
         except AnguillaError as error:
             self._tell(f"the simulation goes on, but its checkpoint is not up to date: {error}")

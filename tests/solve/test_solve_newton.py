@@ -188,3 +188,15 @@ def test_a_kept_tangent_tells_what_part_each_correction_leaves(place):
     assert s.q0[0] + s.d[0] == pytest.approx(root, abs=1e-9)
     there, here = (model.tangent([q])[0, 0] for q in (s.q0[0], root))
     assert s.memory[newton.CONTRACTION] == pytest.approx(abs(1.0 - here / there), rel=0.02)
+
+
+def test_patterns_of_slack_tendons_are_told_apart_however_many_there_are():
+    """One that changes is seen whatever the others do: the first of 70 were lost beside the last, which counted 2^69."""
+    table = np.full((70, newton.KIND + 1), newton.LENGTH)
+
+    def told(slack):
+        return newton._slacks(SimpleNamespace(constraints=SimpleNamespace(table=table, slack=slack)))
+
+    for pattern in (np.zeros(70), np.ones(70), np.arange(70.0) % 2.0, np.arange(70.0) // 35.0):
+        numbers = {told(np.abs(pattern - change)) for change in np.eye(70)}
+        assert len(numbers | {told(pattern)}) == 71

@@ -190,6 +190,22 @@ def test_a_kept_tangent_tells_what_part_each_correction_leaves(place):
     assert s.memory[newton.CONTRACTION] == pytest.approx(abs(1.0 - here / there), rel=0.02)
 
 
+def test_a_large_robot_goes_back_from_where_an_old_tangent_led_it_astray():
+    """A pendulum 0.3 rad from where it hangs, with the small stiffness of when it was almost level: it would turn over."""
+    robot = ag.Robot("many", gravity=(0, -9.81, 0))
+    robot.add(ag.RigidBody(0.5, com=(0.3, 0.0, 0.0)), at=robot.ground, joint=ag.Revolute((0, 0, 1)))
+    for _ in range(newton.TREES):
+        robot.add(ag.RigidBody(0.5), at=robot.ground, joint=ag.Prismatic((1, 0, 0), stiffness=10.0))
+    model = ag.Model(robot, "dense")
+    s, loads = newton.scratch(model), model.loads(0.0, {}).loads
+    for start, allowed in ((-np.pi + 0.2, 1e3), (-0.5 * np.pi + 0.3, 1e-9)):  # the first takes its tangent there
+        s.d[:], s.d[0], goal = 0.0, start, newton.Goal(0.0, allowed, 20, True, 99.0)
+        status = newton.newton(model.tree, model.workspace, loads, s, (1.0, 0.0, 0.0), goal, True)
+        assert status == CONVERGED
+    assert s.counters[newton.FACTORISATIONS] > 1
+    assert s.d[0] == pytest.approx(-0.5 * np.pi, abs=1e-8)
+
+
 def test_patterns_of_slack_tendons_are_told_apart_however_many_there_are():
     """One that changes is seen whatever the others do: the first of 70 were lost beside the last, which counted 2^69."""
     table = np.full((70, newton.KIND + 1), newton.LENGTH)

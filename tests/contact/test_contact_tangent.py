@@ -6,6 +6,8 @@ from contact_surfaces import ball
 
 import anguilla as ag
 from anguilla import lie
+from anguilla.interact.kernels.table import DT
+from anguilla.model.evaluate import residual, tangent
 from anguilla.model.user import move
 
 RUBBER = ag.Material(young=1e6, poisson=0.45, density=1000.0, damping=0.01)
@@ -119,6 +121,32 @@ def test_tangent_of_a_spinning_ball(kind, depth, leaving, friction):
     for alpha, beta in ((0.0, 0.0), (30.0, 0.0)):
         exact = system.tangent(q, v, a, alpha=alpha, beta=beta)
         np.testing.assert_allclose(exact, differences(system, q, v, a, alpha, beta), atol=1e-7 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "friction, bent", [(FRICTION, 1e-6), (FRICTION, 1e-2), (0.0, 0.0)], ids=["held", "slips", "none"]
+)
+def test_tangent_of_a_ball_on_a_bristle(kind, friction, bent):
+    """Over a step that starts with a bent bristle."""
+    robot, _, _ = ball_on(obstacles(1.7e-3)[kind][0], friction=friction, slip=None)
+    system = ag.Model(robot)
+    loads, nothing, q = system.loads(0.0, {}).loads, np.zeros(0), np.concatenate([PLACE, [0.4, -0.3, 0.6]])
+    v, a = np.random.default_rng(7).normal(size=(2, 6)) * [0.3, 0.3, 0.3, 5.0, 5.0, 5.0]
+    loads.row[DT], loads.frames.state[0, 1, 3:6] = 1e-3, bent * np.array([0.6, -0.5, 0.8])
+
+    def forces(x, alpha):
+        out = np.zeros(6)
+        residual(system.tree, system.workspace, loads, move(system.tree, q, x), v + alpha * x, a, nothing, out)
+        return out
+
+    for alpha in (0.0, 30.0):
+        at = lambda x, alpha=alpha: forces(x, alpha)
+        found = [(8.0 * (at(e) - at(-e)) - (at(2 * e) - at(-2 * e))) / 24e-6 for e in 2e-6 * np.eye(6)]
+        at(np.zeros(6))
+        exact = np.zeros((6, 6))
+        tangent(system.tree, system.workspace, loads, alpha, 0.0, nothing, exact)
+        np.testing.assert_allclose(exact, np.transpose(found), atol=1e-7 * np.abs(exact).max())
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *GRIDS])

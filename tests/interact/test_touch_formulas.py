@@ -7,9 +7,29 @@ import pytest
 
 from anguilla.interact.kernels import contact, touch_steps
 from anguilla.interact.kernels.contact import _scales
-from anguilla.interact.kernels.nearest import BULGE, _steepness_at, cubic
+from anguilla.interact.kernels.nearest import BULGE, _steepness_at, cubic, cubic_bend, cubic_slope
 from anguilla.interact.kernels.touch import _cluster_ball, _drift
 from anguilla.mechanics.tree import N_R, N_V, N_W, N_X
+
+
+@pytest.mark.parametrize("depth", [-1e-3, 4e-4, 1e-3, 5e-3])
+def test_the_energy_of_a_contact_is_the_work_of_its_force(depth):
+    """Gauss points on both sides of the depth where the force becomes linear: of cubics and lines they miss nothing."""
+    smooth, work = 1e-3, 0.0
+    x, w = np.polynomial.legendre.leggauss(3)
+    for start, end in ((0.0, min(max(depth, 0.0), smooth)), (smooth, max(depth, smooth))):
+        places = 0.5 * (start + end) + 0.5 * (end - start) * x
+        work += 0.5 * (end - start) * w @ [contact.pressed(place, smooth)[0] for place in places]
+    assert contact.stored(depth, smooth) == pytest.approx(work, rel=1e-12)
+
+
+@pytest.mark.parametrize("s", [0.0, 0.3, 1.0])
+def test_slopes_of_the_cubics_of_an_interval(s):
+    h = 1e-3
+    for value, slope in ((cubic, cubic_slope), (cubic_slope, cubic_bend)):
+        near = [np.array(value(s + k * h, 0.3)) for k in (-2, -1, 1, 2)]
+        by_hand = (near[0] - 8.0 * near[1] + 8.0 * near[2] - near[3]) / (12.0 * h)  # exact for cubics
+        np.testing.assert_allclose(slope(s, 0.3), by_hand, rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("end", [0, 1])
@@ -72,6 +92,16 @@ def test_what_lies_between_two_nodes_moves_like_their_middle_but_for_a_bound():
     assert more == pytest.approx(0.5 * np.linalg.norm(near.v[1] - near.v[0]) + 2.0 * BULGE * 0.3 * spin, rel=1e-12)
     _, more = _drift(near.node, 0, 0, 0.3, 0.05)
     assert more == pytest.approx(0.05 * np.linalg.norm(near.w[0]), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [0.02, 0.2], ids=["small", "large"])
+def test_two_things_are_no_faster_against_each_other_than_their_nodes_and_spins_allow(size):
+    """An interval that ends at node 1, and a body on node 0: their velocities are corners of a box, and both may turn."""
+    near = Near()
+    near.touches.curve, near.touches.body, near.touches.size = np.array([[0, 1]]), np.array([0]), np.array([size])
+    way, spin = np.linalg.norm(near.v[1] - near.v[0]), np.linalg.norm(near.w, axis=1).max()
+    expected = way + 2.0 * max(size, 0.05) * spin
+    assert touch_steps.fastest(near.node, near.touches) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("across", [True, False])

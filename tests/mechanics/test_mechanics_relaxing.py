@@ -1,10 +1,12 @@
 """Viscoelastic terms over a step, against the exact solution of z' = e' - z / tau."""
 
 import math
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from anguilla.mechanics.relaxing import SHORT, faded
+from anguilla.mechanics.relaxing import SHORT, add_overstress, faded
 
 
 @pytest.mark.parametrize("x", [0.3 * SHORT, 0.999 * SHORT, 1.001 * SHORT, 1e-3, 0.5, 40.0])
@@ -17,3 +19,17 @@ def test_what_is_left_and_what_is_added(x):
 
 def test_nothing_is_left_after_all_time():
     assert faded(math.inf, 0.2) == (0.0, 0.0)
+
+
+def test_the_terms_of_a_rod_add_to_its_coordinates_where_they_stand():
+    """The second of two rods, with two terms and lanes 4 to 11: z of what was left inside and of the way since then."""
+    lanes, h, (g, tau) = 12, 0.03, np.array([[0.5, 0.3], [0.2, 0.02]])
+    random = np.random.default_rng(2)
+    past, padded = random.normal(size=(3, lanes)), random.normal(size=(4, lanes))
+    x, expected = h / tau[:, None], padded.copy()
+    z = np.exp(-x) * past[1:] + (1.0 - np.exp(-x)) / x * (padded[0] - past[0])
+    expected[3, 4:12] += (g @ z)[4:12]
+    term = np.array([[0.0, 1.0, 0.0, 1.0], np.stack([g, tau], axis=1).ravel()])
+    given = padded.ravel()
+    add_overstress(SimpleNamespace(term=term, past=past.ravel(), over=np.array([h])), given, lanes, 1, 4, 8)
+    np.testing.assert_allclose(given.reshape(4, lanes), expected, rtol=1e-13)

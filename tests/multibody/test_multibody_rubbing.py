@@ -66,6 +66,17 @@ def test_a_capstan_along_a_rod():
     assert turned[-1] > 1.5
 
 
+def test_a_capstan_along_an_arc():
+    """A rod of one curvature: the mean over its length of exp(-mu x angle turned by then) of the tension bends it."""
+    robot, mu = ag.Robot("arc", gravity=(0, 0, 0)), 0.3
+    rod = robot.add(ag.Rod(0.4, ag.Circle(0.01), RUBBER, ag.planar(1), intervals=6), at=robot.ground)
+    robot.actuate("pull", ag.Tendon(rod, ag.parallel(y=0.006), friction=mu))
+    turned = 0.4 * abs(ag.statics(robot, inputs={"pull": 8.0}).strain(rod, [0.2])[0, 2])
+    moment = 1e6 * np.pi * 0.01**4 / 4 * turned / 0.4
+    assert moment == pytest.approx(0.006 * 8.0 * -np.expm1(-mu * turned) / (mu * turned), rel=1e-7)
+    assert turned > 1.5
+
+
 @pytest.mark.parametrize("dt", [0.005, 0.001])
 def test_a_rod_at_rest_stays_there(dt):
     robot = arm(0.3)

@@ -1,9 +1,13 @@
 """What a step misses of its own rates, against polynomials: those of the degree that the rule integrates are not missed."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from anguilla.solve.steps.carried import _missed, _prepare
+from anguilla.mechanics.tree import N_R, N_X
+from anguilla.solve.steps.carried import _choose_instants, _farthest, _missed, _prepare
 
 DT = 0.1
 
@@ -50,3 +54,42 @@ def test_errors_are_carried_along_balls_as_their_coordinates_turn():
     matrix = step * at[2]
     matrix[:, k : k + 3] += step * at[0][:, k : k + 3] @ (back - np.eye(3))
     np.testing.assert_allclose(whole * scale, np.linalg.inv(matrix), rtol=1e-10, atol=1e-12)
+
+
+def test_turns_of_a_ball_are_missed_by_the_fifth_power_of_the_step():
+    """Rates of exp(t a) exp(t b) in its own axes, exp(-t b) a + b; they turn, so that they do not just add up."""
+    a, b = np.array([0.9, -0.4, 0.6]), np.array([-0.5, 1.1, 0.8])
+
+    def missed(dt):
+        t = 0.3 + dt * np.arange(4)[:, None]
+        q = (Rotation.from_rotvec(t * a) * Rotation.from_rotvec(t * b)).as_rotvec()
+        v = Rotation.from_rotvec(-t * b).apply(a) + b
+        out = np.zeros((2, 3))
+        _missed(np.array([[0, 0]]), np.zeros(0, np.int64), q, v, np.zeros((4, 3)), 1, 0, 3, dt, *out)
+        return np.linalg.norm(out[0])
+
+    sizes = [missed(dt) for dt in (0.2, 0.1, 0.05)]
+    np.testing.assert_allclose(np.diff(np.log2(sizes)), -5.0, atol=0.3)
+
+
+@pytest.mark.parametrize("begin", [0, 5])
+def test_matrices_are_taken_in_the_middle_of_equal_parts_and_at_rough_starts(begin):
+    """Three parts of four steps, and a start after which a step or more takes its own."""
+    m = SimpleNamespace(rows=np.zeros(4, np.int64), of=np.zeros(begin + 12, np.int64))
+    _choose_instants(begin, 3, np.array([begin + 8]), m)
+    np.testing.assert_array_equal(m.rows, begin + np.array([2, 6, 10, 8]))
+    parts = m.of[begin:]
+    np.testing.assert_array_equal(parts[:8], np.repeat([0, 1], 4))
+    assert parts[8] == 3 and parts[-1] == 2 and set(parts[8:]) == {2, 3}
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.02, 0.5])
+def test_a_node_has_moved_as_far_as_the_farthest_place_around_it(radius):
+    """Of both ends of each of its axes, as long as the radius."""
+    x0, x1, w0, w1 = np.random.default_rng(8).normal(size=(4, 3))
+    before, after = Rotation.from_rotvec(w0).as_matrix(), Rotation.from_rotvec(w1).as_matrix()
+    node = np.zeros((1, 1 + max(N_R + 8, N_X + 2)))
+    node[0, N_R : N_R + 9], node[0, N_X : N_X + 3] = after.ravel(), x1
+    places = radius * np.concatenate([np.eye(3), -np.eye(3)])
+    expected = np.linalg.norm(x1 + places @ after.T - x0 - places @ before.T, axis=1).max()
+    assert _farthest(node, 0, np.concatenate([before.ravel(), x0]), radius) == pytest.approx(expected, rel=1e-12)

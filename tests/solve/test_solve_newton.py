@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import anguilla as ag
 from anguilla.solve.newton import newton
 from anguilla.solve.newton.continuation import Attempt, Continuation, counted, halted
 from anguilla.solve.newton.method import KeptSolver, Newton
@@ -168,3 +169,50 @@ def test_factors_of_a_large_robot_are_usable_if_its_solver_says_so(answer, mark,
     scratch = SimpleNamespace(q=np.zeros(2), d=np.zeros(2), blocks=blocks, memory=np.full(10, np.nan), question=[7])
     getattr(newton.renew_blocks, "py_func", newton.renew_blocks)(None, None, None, scratch, 1.0, 1.0)
     assert scratch.memory[newton.USABLE] == mark
+
+
+@pytest.mark.parametrize("place", [0.1, 0.6])
+def test_a_kept_tangent_tells_what_part_each_correction_leaves(place):
+    """Of a pendulum on a spring: that by which the tangent of another place differs from the one where it balances."""
+    robot = ag.Robot("pendulum", gravity=(0, -9.81, 0))
+    bob, hinge = ag.RigidBody(0.5, com=(0.3, 0.0, 0.0)), ag.Revolute((0, 0, 1), stiffness=2.0)
+    robot.add(bob, at=robot.ground, joint=hinge)
+    model = ag.Model(robot)
+    s, loads, root = newton.scratch(model), model.loads(0.0, {}).loads, ag.statics(model).q[0]
+    s.q0[0] = root + place
+    for way, allowed in ((0.0, 1e3), (-place - 1e-3, 1e-9)):  # the first takes its tangent there, and is content
+        s.d[0], goal = way, newton.Goal(0.0, allowed, 20, True, 99.0)
+        status = newton.newton(model.tree, model.workspace, loads, s, (1.0, 0.0, 0.0), goal, True)
+        assert status == CONVERGED
+    assert s.counters[newton.FACTORISATIONS] == 1
+    assert s.q0[0] + s.d[0] == pytest.approx(root, abs=1e-9)
+    there, here = (model.tangent([q])[0, 0] for q in (s.q0[0], root))
+    assert s.memory[newton.CONTRACTION] == pytest.approx(abs(1.0 - here / there), rel=0.02)
+
+
+def test_a_large_robot_goes_back_from_where_an_old_tangent_led_it_astray():
+    """A pendulum 0.3 rad from where it hangs, with the small stiffness of when it was almost level: it would turn over."""
+    robot = ag.Robot("many", gravity=(0, -9.81, 0))
+    robot.add(ag.RigidBody(0.5, com=(0.3, 0.0, 0.0)), at=robot.ground, joint=ag.Revolute((0, 0, 1)))
+    for _ in range(newton.TREES):
+        robot.add(ag.RigidBody(0.5), at=robot.ground, joint=ag.Prismatic((1, 0, 0), stiffness=10.0))
+    model = ag.Model(robot, "dense")
+    s, loads = newton.scratch(model), model.loads(0.0, {}).loads
+    for start, allowed in ((-np.pi + 0.2, 1e3), (-0.5 * np.pi + 0.3, 1e-9)):  # the first takes its tangent there
+        s.d[:], s.d[0], goal = 0.0, start, newton.Goal(0.0, allowed, 20, True, 99.0)
+        status = newton.newton(model.tree, model.workspace, loads, s, (1.0, 0.0, 0.0), goal, True)
+        assert status == CONVERGED
+    assert s.counters[newton.FACTORISATIONS] > 1
+    assert s.d[0] == pytest.approx(-0.5 * np.pi, abs=1e-8)
+
+
+def test_patterns_of_slack_tendons_are_told_apart_however_many_there_are():
+    """One that changes is seen whatever the others do: the first of 70 were lost beside the last, which counted 2^69."""
+    table = np.full((70, newton.KIND + 1), newton.LENGTH)
+
+    def told(slack):
+        return newton._slacks(SimpleNamespace(constraints=SimpleNamespace(table=table, slack=slack)))
+
+    for pattern in (np.zeros(70), np.ones(70), np.arange(70.0) % 2.0, np.arange(70.0) // 35.0):
+        numbers = {told(np.abs(pattern - change)) for change in np.eye(70)}
+        assert len(numbers | {told(pattern)}) == 71

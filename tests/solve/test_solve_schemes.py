@@ -7,7 +7,7 @@ import pytest
 
 import anguilla as ag
 from anguilla.solve.steps import stepping
-from anguilla.solve.steps.schemes import ended, factors
+from anguilla.solve.steps.schemes import coasting, ended, factors
 
 SCHEMES = [ag.Newmark(), ag.Newmark(0.3, 0.6), ag.HHT(-0.1), ag.GeneralisedAlpha(0.5)]
 DT = 0.3
@@ -27,6 +27,15 @@ def test_a_step_ends_where_newmark_says(scheme, numbers):
     np.testing.assert_allclose(a1, after, rtol=1e-12)
     np.testing.assert_allclose(v1, v + DT * ((1.0 - c.gamma) * a + c.gamma * after), rtol=1e-12)
     np.testing.assert_allclose((1.0 - c.am) * a1 + c.am * a, (1.0 - c.af) * true1 + c.af * true, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
+def test_a_step_that_coasts_ends_without_acceleration(scheme, numbers):
+    c, (v, a, true, _) = scheme.coefficients, numbers
+    way, rate = coasting(c, DT, v, a)
+    v1, a1, _ = ended(c, DT, way, v, a, true)
+    np.testing.assert_allclose(a1, 0.0, atol=1e-12)
+    np.testing.assert_allclose(rate, v1, rtol=1e-12)
 
 
 def test_the_midpoint_rule_is_balanced_in_the_middle():

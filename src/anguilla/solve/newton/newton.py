@@ -56,6 +56,8 @@ CLOSED, GAP = 1e-9, 0.1
 # An error of d, as a part of d, makes one of the acceleration that grows as steps get shorter. So it is measured by so many
 # times the part of d that the acceleration makes, where that is less.
 FREE = 10.0
+# Powers of two are counted less multiples of this: beside larger ones, a sum would lose the smallest.
+PRIME = 2.0**40 - 87.0
 
 # memory between solves: 1 if the matrix holds a usable factorisation; its alpha and beta; the last contraction; the pattern
 # of slack tendons; 1 before the first step of a motion; 1 if the last step missed an impact; time [s] before which nothing
@@ -201,13 +203,14 @@ def _correct(tree, s, cq):
 
 @part
 def _slacks(loads):
-    """A number that tells patterns of slack tendons apart."""
-    total, bit = 0.0, 1.0
-    c = loads.constraints
+    """A number that tells patterns of slack tendons apart: a sum of whole numbers, exact in any order."""
+    total, bit, c = 0.0, 1.0, loads.constraints
     for k in range(len(c.table)):
         if c.table[k, KIND] == LENGTH:
             total += bit * c.slack[k]
             bit *= 2.0
+            if bit > PRIME:
+                bit -= PRIME
     return total
 
 

@@ -255,6 +255,12 @@ def as_vector(value: object, n: int, name: str, unit: str = "") -> NDArray[np.fl
     return vector
 
 
+def _in_a_row(value: object) -> int:
+    """How many numbers a list holds that has no lists in it."""
+    row = value.tolist() if isinstance(value, np.ndarray) else value
+    return len(row) if isinstance(row, list | tuple) and all(isinstance(x, numbers.Real) for x in row) else 0
+
+
 def as_pose(value: object, name: str) -> NDArray[np.float64]:
     """Return a new 4x4 homogeneous matrix whose upper-left block is a rotation to machine precision.
 
@@ -264,7 +270,7 @@ def as_pose(value: object, name: str) -> NDArray[np.float64]:
     wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"
     if hasattr(value, "as_matrix") or getattr(value, "shape", ()) == (3, 3):  # a rotation, of SciPy or as an array
         wanted += "; put a rotation into one: pose = np.eye(4), pose[:3, :3] = R, or anguilla.lie.pose(R, position)"
-    elif np.size(value) in (4, 6, 7) or isinstance(value, (str, Mapping)):  # angles, a quaternion, words
+    elif isinstance(value, str | Mapping) or _in_a_row(value) in (4, 6, 7):  # words, angles, a quaternion
         wanted += "; anguilla.lie.pose(anguilla.lie.rotation((0, 1, 0), angle), position) makes one"
     pose = as_array(value, name, wanted)
     if pose.shape == (3,):

@@ -36,7 +36,6 @@ from scenes import scene
 from verify import LIMIT, _asked, _plain, flagged, listen, mock, true_error
 
 import anguilla as ag
-from anguilla.results.contacts import energies
 from anguilla.results.kinematics import seat_motions
 from anguilla.solve.steps import dynamics
 
@@ -107,8 +106,8 @@ def energy_gained(made: SimpleNamespace, run: Any) -> float:
     and only with later ones in which contacts keep as much or more: what a step misses of a contact as it is
     compressed is made up for as it opens.
     """
-    energy, contact = run.energy, _contact_energy(made, run)
-    terms = [energy["kinetic"], energy["elastic"] + contact[1], energy["gravitational"]]
+    energy = run.energy
+    terms = [energy["kinetic"], energy["elastic"], energy["gravitational"]]
     for load in made.robot.loads:
         if type(load).__name__ == "Wrench":
             terms.append(-run.position(load.frame) @ np.asarray(load.force, dtype=float))
@@ -116,24 +115,23 @@ def energy_gained(made: SimpleNamespace, run: Any) -> float:
     total = np.sum(terms, axis=0)
     wide = max(5, len(total) // 25)
     mean = lambda x: np.convolve(x, np.ones(wide) / wide, "valid")
-    means, kept = mean(total), mean(contact[0] + contact[1])
+    means, kept = mean(total), mean(_contact_energy(made, run))
     later = np.triu(kept[:, None] <= kept[None, :] + 1e-4 * play)
     gained = float(np.max(np.where(later, means[None, :] - means[:, None], 0.0)))
     return max(gained, float(np.max(means)) - float(total[0])) / play
 
 
-def _contact_energy(made: SimpleNamespace, run: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Energy (nt,) [J] of contacts without and of bristles; those of obstacles are not told, and are left out."""
-    system, kept, held = run.system, np.zeros(len(run.t)), np.zeros(len(run.t))
-    meeting = [load for load in made.robot.loads if getattr(load, "meets", False)]
-    if meeting:
-        energies(system.tree, system.workspace, system.blank.touches, run.q, np.zeros(system.size), kept)
-        held = sum(run.contacts(load).energy for load in meeting) - kept
+def _contact_energy(made: SimpleNamespace, run: Any) -> np.ndarray:
+    """Energy (nt,) [J] of contacts, a part of the elastic one; bristles on obstacles are left out."""
+    system, kept = run.system, np.zeros(len(run.t))
+    for load in made.robot.loads:
+        if getattr(load, "meets", False):
+            kept += run.contacts(load).energy
     for load, seat in zip(system.robot.loads, system.tables.seats, strict=True):
         if load.touches:
             for at, motion in seat_motions(system, seat, run.q):
                 kept[at] += load.energy(seat, motion)
-    return kept, held
+    return kept
 
 
 def one(seed: int, index: int, quick: bool = False) -> dict:

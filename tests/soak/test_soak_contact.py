@@ -20,6 +20,13 @@ def test_parts_that_hit_each_other_are_judged_as_those_that_hit_obstacles(index)
     assert record["outcome"] == "said", record["reason"]
 
 
+@pytest.mark.parametrize("index", [503, 783])
+def test_bristles_are_counted_once(index):
+    """They are part of the elastic energy; counted twice, they were a gain of 0.4 and 1.4 % that nobody said."""
+    record = contact.judge(scenes.scene(20310923, index), quick=True)
+    assert record["outcome"] == "right", record["reason"]
+
+
 def test_scenes_are_the_same_everywhere():
     assert scenes.scene(2, 7) == scenes.scene(2, 7) != scenes.scene(3, 7)
 

@@ -20,5 +20,5 @@ def test_a_part_of_a_motion_reads_like_the_whole(monkeypatch):
     np.testing.assert_allclose(run[2:5].kinetic_energy, energy[2:5], rtol=1e-12)
     np.testing.assert_array_equal(run.between(0.004, 0.008).x, run.x[2:5])
     np.testing.assert_array_equal(run.every(5).t, run.t[::5])
-    with pytest.raises(DescriptionError, match="slice"):
+    with pytest.raises(DescriptionError, match="no numbered items"):
         run[3]

@@ -37,7 +37,7 @@ def test_labels_still_name_coordinates(run):
 
 
 def test_what_cannot_be_cut_is_refused(run):
-    with pytest.raises(DescriptionError, match="slice"):
+    with pytest.raises(DescriptionError, match="no numbered items"):
         run[3]
     with pytest.raises(DescriptionError, match="forwards"):
         run[::-1]

@@ -93,6 +93,8 @@ def arguments_of(function: Callable[..., object], name: str, wanted: str) -> lis
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
+        if isinstance(function, type):
+            raise refuse(name, wanted, function) from None
         raise DescriptionError(f"{name} must be {wanted}; the arguments of {show(function)} cannot be read.") from None
     names = []
     for p in signature.parameters.values():

@@ -435,6 +435,11 @@ IN_FILES = {
     ),
     "gravity: 9.81": ("actuators:", "gravity: 9.81\nactuators:", ["gravity", "[0, 0, -9.81]"]),
     "inputs of a list": ("actuators:", "inputs: {pull: [0, 1]}\nactuators:", ["inputs.pull", "values: [...]"]),
+    "method: rk4": (
+        "actuators:",
+        "simulate: {duration: 1, dt: 0.01, method: rk4}\nactuators:",
+        ["simulate.method", "newmark, hht"],
+    ),
     "two robots": ("name: arm", "name: arm\n---\nname: other", ["second document", "---"]),
     "Grond": ("at: ground", "at: grond", ["grond", "'ground'"]),
 }

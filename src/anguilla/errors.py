@@ -264,7 +264,9 @@ def as_pose(value: object, name: str) -> NDArray[np.float64]:
     wanted = "a 4x4 homogeneous matrix or a position of 3 finite numbers [m]"
     if hasattr(value, "as_matrix") or getattr(value, "shape", ()) == (3, 3):  # a rotation, of SciPy or as an array
         wanted += "; put a rotation into one: pose = np.eye(4), pose[:3, :3] = R, or anguilla.lie.pose(R, position)"
-    elif np.size(value) in (4, 6, 7) or isinstance(value, (str, Mapping)):  # angles, a quaternion, words
+    elif isinstance(value, (str, Mapping)) or (
+        isinstance(value, (list, tuple, np.ndarray)) and len(value) in (4, 6, 7)
+    ):
         wanted += "; anguilla.lie.pose(anguilla.lie.rotation((0, 1, 0), angle), position) makes one"
     pose = as_array(value, name, wanted)
     if pose.shape == (3,):

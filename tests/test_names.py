@@ -23,6 +23,14 @@ def test_every_name_is_found():
         assert getattr(ag, name) is not None
 
 
+def test_robot_files_and_commands_know_the_schemes():
+    from anguilla.cli.simulate import METHODS
+    from anguilla.files.read import CHOICES
+    from anguilla.solve.steps.schemes import NAMES
+
+    assert CHOICES["method"] == tuple(NAMES) == tuple(METHODS.split(", "))
+
+
 def test_completion_offers_the_rooms():
     assert {"control", "fem", "gaits", "shooting", "view"} <= set(dir(ag))
 

@@ -200,8 +200,8 @@ EXPECTED = {
         "anguilla.statics or anguilla.simulate returned",
         "save write to_yaml to_file": "anguilla.write_robot(robot, 'arm.yaml') writes it to a file",
         "dof dofs ndof ndofs n nq nv": "the number of its coordinates is .size",
-        "tip root end base": "frames are those of its parts: robot.part('arm').tip, or arm.tip of arm = robot.add(...)",
-        "frame frames": "frames are those of its parts: robot.part('arm').tip, or arm.tip of arm = robot.add(...)",
+        "tip root end base frame frames": "frames are those of its parts: robot.part('arm').tip, or arm.tip of "
+        "arm = robot.add(...)",
     },
     "RodHandle": {
         "material strains radius young density damping stiffness rest shape intervals modes": "what it is made of is in "

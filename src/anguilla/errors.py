@@ -92,7 +92,7 @@ def warn(message: str) -> None:
 
 def show(value: object) -> str:
     """Return a short one-line text of a value, for an error message."""
-    if isinstance(value, type):
+    if isinstance(value, type) and value.__module__.startswith("anguilla."):
         return f"the class {value.__name__} itself: write {value.__name__}(...)"
     if isinstance(value, np.generic):
         value = value.item()

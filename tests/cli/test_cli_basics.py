@@ -145,3 +145,9 @@ def test_warnings_are_notes_said_once(tmp_path, capsys):
     assert main(["statics", str(path), "--json"]) == 0
     said = capsys.readouterr()
     assert said.err == "" and [note for note in json.loads(said.out)["notes"] if "density" in note]
+
+
+def test_a_demonstration_says_which_folder_cannot_be_made(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert main(["demo", "--no-open", "--out", str(tmp_path / "file" / "out")]) == 1
+    assert "file/out' cannot be made: Not a directory." in capsys.readouterr().err

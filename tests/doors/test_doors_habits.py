@@ -308,8 +308,8 @@ REFUSED = {
     ),
     "identify(['E'])": (lambda: number_at(robot(), "E"), ["'E'", "did you mean 'arm.material.young'"]),
     "identify(['gravty[2]'])": (lambda: number_at(robot(), "gravty[2]"), ["'gravty[2]'", "did you mean 'gravity'"]),
-    "run[3]": (lambda: swing(robot())[1], ["run[1]", "run[1:2] is the motion", "run.q[1]"]),
-    "run[-1]": (lambda: swing(robot())[-1], ["run[-1:] is the motion"]),
+    "run[3]": (lambda: swing(robot())[1], ["run[1]", "run[1:2], is the motion", "run.q[1]"]),
+    "run[-1]": (lambda: swing(robot())[-1], ["run[-1:], is the motion"]),
     "run[0.01]": (lambda: swing(robot())[0.01], ["run[0.01]", "run.between(0.01, 0.01)"]),
     "run.save('run.pvd')": (lambda: swing(robot()).save("run.pvd"), ["path", ".nc", "export(result, 'run.pvd')"]),
     "run.save('run.png')": (lambda: swing(robot()).save("run.png"), ["path", ".nc", "anguilla.plot(result"]),
@@ -435,6 +435,11 @@ IN_FILES = {
     ),
     "gravity: 9.81": ("actuators:", "gravity: 9.81\nactuators:", ["gravity", "[0, 0, -9.81]"]),
     "inputs of a list": ("actuators:", "inputs: {pull: [0, 1]}\nactuators:", ["inputs.pull", "values: [...]"]),
+    "method: rk4": (
+        "actuators:",
+        "simulate: {duration: 1, dt: 0.01, method: rk4}\nactuators:",
+        ["simulate.method", "newmark, hht"],
+    ),
     "two robots": ("name: arm", "name: arm\n---\nname: other", ["second document", "---"]),
     "Grond": ("at: ground", "at: grond", ["grond", "'ground'"]),
 }

@@ -165,6 +165,18 @@ def test_a_stepper_is_copied_whole(held):
     assert twin.q.tobytes() == stepper.q.tobytes()
 
 
+def test_tools_say_what_they_are():
+    robot = ag.Robot("arm")
+    arm = robot.add(ag.Rod(0.3, ag.Circle(0.01), ag.Material(1e6, 1000.0), ag.planar(1)), at=robot.ground, name="arm")
+    robot.actuate("pull", ag.Tendon(arm, ag.parallel(y=0.008)))
+    assert repr(ag.control.PID(robot, 0.0, kp=1.0, period=0.01)) == "<PID of pull: every 0.01 s>"
+    reach = ag.control.InverseKinematics(ag.control.RodModel(robot, {"tip": arm.tip}))
+    assert repr(reach).startswith("<inverse kinematics with <rod model of 'arm'")
+    assert repr(ag.BatchStepper(robot, 3, dt=0.01)) == "<3 copies of 'arm': steps of 0.01 s>"
+    at_rest = ag.Model(robot).evaluate([0.0], inputs={"pull": 0.0})
+    assert repr(at_rest) == "<evaluation of 'arm': 1 coordinate, residual of at most 0>"
+
+
 def test_attributes_that_are_not_there_are_guessed_at():
     robot = ag.Robot("r")
     with pytest.raises(AttributeError, match=r"Robot has no attribute 'add_rod'; did you mean 'add'\?"):

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from disks import full_disk
 from files_oracles import agree
 
 import anguilla as ag
@@ -381,3 +382,11 @@ def test_formulas_as_people_write_them(text, words):
     with pytest.raises(ag.DescriptionError) as caught:
         ag.Expression(text)
     assert words in str(caught.value) and "?." not in str(caught.value)
+
+
+def test_a_full_disk_leaves_the_robot_file_that_was_there(tmp_path):
+    path = write_robot(read_text_file(GOOD).robot, tmp_path / "arm.yaml")
+    before = path.read_bytes()
+    with full_disk(10), pytest.raises(ag.AnguillaError, match=r"arm\.yaml' could not be written \(File too large\)"):
+        write_robot(read_text_file(GOOD).robot, path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import anguilla as ag
-from anguilla.describe.paths import changed
+from anguilla.describe.paths import changed, number_at
+from anguilla.identification.parameters import as_free, made_robot
+from anguilla.identification.trial import Trial
 
 PULL = np.linspace(0.0, 3.0, 6)
 YOUNG = "arm.material.young"
@@ -24,6 +26,16 @@ def arm(young=1e6, length=0.3):
 def tip():
     robot = arm(1.3e6)
     return np.array([ag.statics(robot, inputs={"t1": u}).position(robot.part("arm").tip) for u in PULL])
+
+
+def test_values_on_the_way_are_no_slips_of_units():
+    robot, beyond_all = arm(), np.array([1e14])
+    free = as_free(robot, [YOUNG])
+    with pytest.warns(ag.AnguillaWarning, match=r"1e\+14 Pa"):
+        made_robot(robot, free, beyond_all, {})
+    assert (
+        number_at(Trial(robot, free, pulls(np.zeros((6, 3)))).made(beyond_all), YOUNG) == 1e14
+    )  # warnings are errors here
 
 
 def pulls(tip, **options):

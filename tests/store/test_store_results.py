@@ -232,6 +232,9 @@ def test_csv(run, tmp_path):
     assert np.array_equal(
         table[:, rows[0].index("position arm.tip z [m]")], run.position(run.robot.part("arm").tip)[:, 2]
     )
+    twist = run.twist(run.robot.part("arm").tip)
+    np.testing.assert_allclose(table[:, rows[0].index("twist arm.tip omega_z [rad/s]")], twist[:, 2], atol=1e-12)
+    np.testing.assert_allclose(table[:, rows[0].index("twist arm.tip v_x [m/s]")], twist[:, 3], atol=1e-12)
 
 
 def test_numpy_and_matlab(run, tmp_path):

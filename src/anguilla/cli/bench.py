@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from anguilla._words import numbered
 from anguilla.cli.common import DONE, InputOption, JsonOption, Output, SetOption, inputs_of, read, units
 
 
@@ -35,7 +36,7 @@ def bench(
     best, middle = min(times), sorted(times)[rounds // 2]
     output.table(
         [
-            ("robot", f"{file.robot.name}, {file.robot.size} coordinates"),
+            ("robot", f"{file.robot.name}, {numbered(file.robot.size, 'coordinate')}"),
             ("step", f"{1e6 * best / steps:.0f} us, the best of {rounds} (median {1e6 * middle / steps:.0f} us)"),
             ("speed", f"{step * steps / best:.1f} times real time with dt = {step:g} s"),
         ]

@@ -25,7 +25,10 @@ def demo(
 
     if out.exists() and not out.is_dir():
         raise AnguillaError(f"--out must name a folder; {str(out)!r} is a file.")
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AnguillaError(f"--out: the folder {str(out)!r} cannot be made: {error.strerror}.") from None
     console = Console(highlight=False)
     console.print("[bold]A soft arm[/bold], pulled and twisted at its tip, is released.")
     began = time.perf_counter()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anguilla._words import numbered
 from anguilla.cli.common import (
     JsonOption,
     Output,
@@ -77,7 +78,7 @@ def inverse_command(
     reached = reach.distance <= as_nonnegative(tolerance, "--tolerance", "m")
     output.table(
         [
-            ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
+            ("robot", f"{file.robot.name}, {numbered(result.system.size, 'coordinate')}"),
             ("inverse", reach.status.message),
             *((name, f"{value:.4g} {file.robot.actuators[name].unit}") for name, value in found.items()),
             *((name, f"{point(reach.positions[name])}, wanted {point(goal)}") for name, goal in goals.items()),

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from anguilla._words import numbered
 from anguilla.cli.common import (
     InputOption,
     JsonOption,
@@ -131,8 +132,8 @@ def _report(output: Output, result: Any) -> None:
     energy = {name: value[-1] for name, value in result.energy.items()}
     output.table(
         [
-            ("robot", f"{result.robot.name}, {result.system.size} coordinates"),
-            ("motion", f"{simulated:g} s in {counters['steps']} steps, {result.status.message}"),
+            ("robot", f"{result.robot.name}, {numbered(result.system.size, 'coordinate')}"),
+            ("motion", f"{simulated:g} s in {numbered(counters['steps'], 'step')}, {result.status.message}"),
             ("", f"{wall:.3f} s of wall time, {simulated / max(wall, 1e-9):.1f} times real time"),
             *((name, f"{point(place)} at the end") for name, place in tips(result).items()),
             *pushing(result),

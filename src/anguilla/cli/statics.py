@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from anguilla._words import numbered
 from anguilla.cli.common import (
     InputOption,
     JsonOption,
@@ -48,7 +49,7 @@ def statics_command(
     error = result.error_estimate
     output.table(
         [
-            ("robot", f"{file.robot.name}, {result.system.size} coordinates"),
+            ("robot", f"{file.robot.name}, {numbered(result.system.size, 'coordinate')}"),
             ("equilibrium", result.status.message),
             *((name, point(place)) for name, place in tips(result).items()),
             *pushing(result),

@@ -165,6 +165,9 @@ class PID:
         self.allocation, self._feed = allocation, as_goal(feed, None, "feed")
         self.reset()
 
+    def __repr__(self) -> str:
+        return f"<PID of {', '.join(self.names)}: every {self.period:g} s>"
+
     def reset(self) -> None:
         """Forget all errors."""
         self.integral: Floats | float = 0.0

@@ -73,6 +73,9 @@ class InverseKinematics:
         self._origin = self.model.remember()
         self._begin = self.model.efforts.copy(), np.array(self.model.positions())
 
+    def __repr__(self) -> str:
+        return f"<inverse kinematics with {self.model!r}>"
+
     def retreat(self, trust: float) -> None:
         """Trust the linearised model over this length [m] only, and factor anew."""
         self._before = self._length = np.inf

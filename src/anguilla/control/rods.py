@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anguilla._words import numbered
 from anguilla.describe import Frame, Robot, RodHandle
 from anguilla.describe.description import did_you_mean
 from anguilla.errors import DescriptionError, as_named, as_range, refuse
@@ -108,7 +109,7 @@ class RodModel:
     def __repr__(self) -> str:
         told = [f"effectors {', '.join(self.frames) or 'none'}", f"actuators {', '.join(self.actuators)}"]
         told += [f"sensors {', '.join(self._sensors)}"] * bool(self._sensors)
-        return f"<rod model of {self.robot.name!r}: {'; '.join(told)}; {self.system.size} coordinates>"
+        return f"<rod model of {self.robot.name!r}: {'; '.join(told)}; {numbered(self.system.size, 'coordinate')}>"
 
     @property
     def actuators(self) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anguilla._lazy import ShowsItself
+from anguilla._words import numbered
 from anguilla.describe.actuators import Actuator
 from anguilla.describe.bodies import RigidBody
 from anguilla.describe.constraints import Closure, Pose, TwistConstraint, as_pose_signal
@@ -134,7 +135,7 @@ class Robot(ShowsItself):
         """What there is: "arm, hand; 7 coordinates", "pad; 0 coordinates and a soft volume of 84 points"."""
         names = ", ".join([*(part.name for part in self._parts), *(one.name for one in self._volumes)]) or "no parts"
         soft = [f"a soft volume of {len(one.volume.places)} points" for one in self._volumes]
-        return f"{names}; {' and '.join([f'{self.size} coordinates', *soft])}"
+        return f"{names}; {' and '.join([numbered(self.size, 'coordinate'), *soft])}"
 
     @property
     def name(self) -> str:

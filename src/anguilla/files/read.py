@@ -80,7 +80,10 @@ CHECKS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("tolerance", "error"), as_positive),
     **dict.fromkeys(("every", "iterations"), as_count),
 }
-STARTS = ("rest", "equilibrium", "held")  # equilibrium: without inputs; held: with the inputs at t = 0
+CHOICES = {
+    "start": ("rest", "equilibrium", "held"),  # equilibrium: without inputs; held: with the inputs at t = 0
+    "method": ("newmark", "hht", "generalised_alpha", "midpoint"),  # names of `anguilla.solve.steps.schemes`
+}
 
 
 @dataclass(frozen=True)
@@ -427,9 +430,12 @@ class _Reader:
                 self.problems.add(node.keys[key], f"{section}.{key}", "there is no such setting.", hint)
                 continue
             found[key] = self.builder.value(child, forms[key], f"{section}.{key}")
-            if key == "start" and found[key] not in STARTS:
-                self.builder.problem(
-                    child, f"{section}.start", f"got {show(child.plain)}.", f"It must be one of {', '.join(STARTS)}."
+            if found[key] not in CHOICES.get(key, (found[key],)) and found[key] is not BAD:
+                found[key] = self.builder.problem(
+                    child,
+                    f"{section}.{key}",
+                    f"got {show(child.plain)}.",
+                    f"It must be one of {', '.join(CHOICES[key])}.",
                 )
         if node is not None and not any(value is BAD for value in found.values()):
             self._check_settings(section, node, found)

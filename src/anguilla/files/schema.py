@@ -10,7 +10,7 @@ from anguilla.describe.bodies import RigidBody
 from anguilla.describe.joints import Joint
 from anguilla.describe.rod import Rod
 from anguilla.files.places import POSE
-from anguilla.files.read import METHODS, NAMED, OBJECTS, SETTINGS, STARTS, VERSION, kinds_of
+from anguilla.files.read import CHOICES, METHODS, NAMED, OBJECTS, SETTINGS, VERSION, kinds_of
 from anguilla.files.registry import Form, Maker, candidates, makers, snake
 
 __all__ = ["robot_schema"]
@@ -191,7 +191,6 @@ def _sections() -> dict[str, Any]:
     sections |= {name: {"type": ["array", "object"]} for name in METHODS}
     for name, forms in SETTINGS.items():
         fields = {key: _field(form) for key, form in forms.items()}
-        if "start" in fields:
-            fields["start"] = {"enum": list(STARTS)}
+        fields |= {key: {"enum": list(CHOICES[key])} for key in fields if key in CHOICES}
         sections[name] = {"type": "object", "properties": fields, "additionalProperties": False}
     return sections

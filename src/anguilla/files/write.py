@@ -18,7 +18,7 @@ from anguilla.describe.frames import BodyHandle, RodHandle
 from anguilla.describe.joints import Fixed
 from anguilla.describe.ports import Drive
 from anguilla.describe.robot import Robot
-from anguilla.errors import DescriptionError, as_path, refuse
+from anguilla.errors import AnguillaError, DescriptionError, as_path, refuse
 from anguilla.files.read import METHODS, OBJECTS, VERSION, check_runs
 from anguilla.files.unmake import Unmaker, frame_text, pose_text, same
 from anguilla.files.volumes import volume_section
@@ -62,6 +62,10 @@ def write_robot(
     try:
         part.write_text(text, encoding="utf-8")
         os.replace(part, target)
+    except OSError as error:
+        raise AnguillaError(
+            f"{str(target)!r} could not be written ({error.strerror}); what was there before is unchanged."
+        ) from None
     finally:
         part.unlink(missing_ok=True)
     return target

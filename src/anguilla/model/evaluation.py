@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anguilla._words import numbered
 from anguilla.describe import Frame, FrameMotion
 from anguilla.errors import DescriptionError
 from anguilla.interact.kernels.table import Loads
@@ -50,6 +51,10 @@ class Evaluation:
         self._desk: Desk = model.desk()
         self._loads = loads._replace(row=loads.row.copy())
         self.values = self._evaluated()[2]
+
+    def __repr__(self) -> str:
+        count, most = numbered(self.model.size, "coordinate"), np.max(np.abs(self.values), initial=0.0)
+        return f"<evaluation of {self.model.robot.name!r}: {count}, residual of at most {most:.3g}>"
 
     def _evaluated(self) -> tuple[Workspace, Loads, Floats]:
         """Evaluate the state at its desk."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from anguilla._words import did_you_mean
+from anguilla._words import did_you_mean, numbered
 from anguilla.compiler.lanes import LANES
 from anguilla.describe import Frame, Robot
 from anguilla.describe.actuators import warn_slack
@@ -151,7 +151,7 @@ class Model:
 
     def __repr__(self) -> str:
         rows = f", {self.rows} constraints" if self.rows else ""
-        return f"<model of {self.robot.name!r}: {self.size} coordinates{rows}>"
+        return f"<model of {self.robot.name!r}: {numbered(self.size, 'coordinate')}{rows}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle takes along: all but the desks."""

@@ -13,14 +13,12 @@ from anguilla.mechanics.tree import Floats, Ints
 __all__ = ["Slices", "refuse_key"]
 
 
-def refuse_key(key: object, wanted: str) -> DescriptionError:
-    """Return (not raise) the error about run[key], which says how to take what a number may stand for."""
+def refuse_key(key: object, wanted: str, more: str = "") -> DescriptionError:
+    """Return (not raise) the error about run[key]; `more` says what else a number in the place of # may stand for."""
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
         end = "" if key == -1 else int(key) + 1
-        return DescriptionError(
-            f"run[{key}]: a motion has no numbered items. run[{key}:{end}] is the motion at that state alone, run.q[{key}] "
-            f"are its coordinates, run.position(frame)[{key}] is a place."
-        )
+        alone = f"a slice, run[{key}:{end}], is the motion at that state alone"
+        return DescriptionError(f"run[{key}]: a motion has no numbered items; {alone}{more.replace('#', str(key))}.")
     if isinstance(key, (float, np.floating)):
         return DescriptionError(
             f"run[{key}]: run[a:b] counts states; run.between({key}, {key}) is the motion at that time."

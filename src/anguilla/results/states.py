@@ -137,7 +137,8 @@ class Trajectory(_States, Slices):
         if isinstance(key, slice):
             return Slices.__getitem__(self, key)
         if not isinstance(key, str):
-            raise refuse_key(key, 'a label such as "arm.bend_z[0]", or a slice of the states such as run[10:20]')
+            wanted = 'a label such as "arm.bend_z[0]", or a slice of the states such as run[10:20]'
+            raise refuse_key(key, wanted, "; run.q[#] are its coordinates, run.position(frame)[#] is a place")
         return super().__getitem__(key)
 
     @cached_property

@@ -109,6 +109,9 @@ class BatchStepper:
         self._make_copies(os.cpu_count() or 1 if threads is None else as_count(threads, "threads"))
         self.reset()
 
+    def __repr__(self) -> str:
+        return f"<{self.copies} copies of {self.model.robot.name!r}: steps of {self.dt:g} s>"
+
     def _make_copies(self, threads: int) -> None:
         """A motion for each copy; those of one thread share its scratch memory."""
         model, shape = self.model, (self.copies, self.model.size)

@@ -31,9 +31,7 @@ SHRINK = 0.1  # corrections by the mass of the state itself shrink at least by t
 SERVES = 64  # states that a mass serves: one that has become too large in some direction would not see an error there
 PATIENCE = 6  # corrections of a state by the mass of an earlier one: a new one costs about as much as ten of them
 MOST = 30  # corrections of a state
-MANY = (
-    3  # pieces of tendons and muscles along rods for each node, from which on they take most of the time of a residual
-)
+MANY = 3  # pieces of tendons and muscles for each node, from which on they take most of the time of a residual
 
 
 @part

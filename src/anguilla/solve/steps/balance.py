@@ -10,10 +10,12 @@ import numpy as np
 from anguilla.compiler.distant import entry
 from anguilla.compiler.jit import interpreted, part
 from anguilla.errors import SolverError
-from anguilla.interact.kernels.table import TIME
+from anguilla.interact.kernels.rubbing import rubs
+from anguilla.interact.kernels.table import TIME, Loads
 from anguilla.mechanics.tree import Floats
 from anguilla.mechanics.vec import store3
 from anguilla.model.evaluate import residual, tangent
+from anguilla.model.model import Model
 from anguilla.results.blocks import parts
 from anguilla.solve.newton.linear import factorise, solve_factorised
 from anguilla.solve.newton.newton import renew, solve_correction
@@ -29,6 +31,7 @@ SHRINK = 0.1  # corrections by the mass of the state itself shrink at least by t
 SERVES = 64  # states that a mass serves: one that has become too large in some direction would not see an error there
 PATIENCE = 6  # corrections of a state by the mass of an earlier one: a new one costs about as much as ten of them
 MOST = 30  # corrections of a state
+MANY = 3  # pieces of tendons and muscles for each node, from which on they take most of the time of a residual
 
 
 @part
@@ -74,13 +77,15 @@ def _size(tree, a):
 
 
 @entry(residual, tangent)
-def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed, memory):
+def balanced(tree, ws, s, loads, bare, spared, column, table, times, q, v, a, guessed, memory):
     """Find accelerations a (nt, n) of states q, v (nt, n), from guesses in a, or else from those of the state before.
 
+    bare are the loads without forces along rods, if those are spared: they do not depend on a, so that what the mass makes of
+    a is known without them.
     column (w,) are the places in loads.row that change with time, table (nt, w) their values at the times (nt,) [s]. The
     residual is linear in a: conjugate gradients find its zero, preconditioned by the factorised mass of an earlier state. A
     new mass is only needed when the robot has moved far. What is left is weighed with the mass: where that is hardly any, as
-    of the twist of a straight rod, the last digits of the forces make large accelerations. memory (4, n).
+    of the twist of a straight rod, the last digits of the forces make large accelerations. memory (6, n).
 
     Returns the number of states done: less than all if the mass of the next one is singular.
     """
@@ -88,7 +93,7 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed, memory)
     for b in range(len(tree.ball)):
         store3(ws.increment, tree.ball[b, 1], 0, (0.0, 0.0, 0.0))
     usable, mass = False, 0.0
-    force, change, way, there = memory[0], memory[1], memory[2], memory[3]
+    force, change, way, there, first, bare_force = memory[0], memory[1], memory[2], memory[3], memory[4], memory[5]
     for t in range(len(q)):
         for j in range(len(column)):
             loads.row[column[j]] = table[t, j]
@@ -96,7 +101,7 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed, memory)
         if not guessed and t > 0:
             for k in range(n):
                 a[t, k] = a[t - 1, k]
-        fresh, left, usable = False, 0.0, usable and t % SERVES > 0
+        fresh, known, left, usable = False, False, 0.0, usable and t % SERVES > 0
         for tried in range(MOST):
             if not usable:
                 there[:] = 0.0
@@ -116,12 +121,19 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed, memory)
                 for k in range(n):
                     way[k] = change[k]
             else:
+                if not known:
+                    for k in range(n):
+                        first[k] = a[t, k]
+                        bare_force[k] = force[k]
+                    if spared:
+                        residual(tree, ws, bare, q[t], v[t], first, s.d[n:], bare_force)
+                    known = True
                 for k in range(n):
-                    there[k] = a[t, k] - way[k]
-                residual(tree, ws, loads, q[t], v[t], there, s.d[n:], s.step)
+                    there[k] = first[k] - way[k]
+                residual(tree, ws, bare, q[t], v[t], there, s.d[n:], s.step)
                 taken = 0.0  # product of the way and the force that it takes
                 for k in range(n):
-                    there[k] = force[k] - s.step[k]
+                    there[k] = bare_force[k] - s.step[k]
                     taken += way[k] * there[k]
                 share = before / taken if taken > 0.0 else 0.0
                 for k in range(n):
@@ -139,6 +151,15 @@ def balanced(tree, ws, s, loads, column, table, times, q, v, a, guessed, memory)
     return len(q)
 
 
+def _spared(model: Model, loads: Loads) -> tuple[Loads, Loads, bool]:
+    """Loads with and without tendons and muscles along rods, and whether these are so many that it pays to spare them."""
+    cables, muscles = loads.cables, loads.muscles
+    if rubs(cables) or len(cables.link) + len(muscles.link) < MANY * len(model.tree.parent):
+        return loads, loads, False
+    bare = loads._replace(cables=cables._replace(link=cables.link[:0]), muscles=muscles._replace(link=muscles.link[:0]))
+    return loads, bare, True
+
+
 def balance(motion: OngoingMotion, t: Floats, q: Floats, v: Floats, guess: Floats | None = None) -> Floats:
     """Accelerations (nt, n) that balance states (q, v) (nt, n) at times t (nt,) [s]; good guesses (nt, n) make it quicker.
 
@@ -152,10 +173,10 @@ def balance(motion: OngoingMotion, t: Floats, q: Floats, v: Floats, guess: Float
     user, kernel = model.user, balanced
     if user:
         kernel = interpreted(balanced, {"residual": user.residual, "tangent": user.tangent})
-    memory = np.zeros((4, model.size))
+    memory = np.zeros((6, model.size))
     for at in parts(len(t), model.size + len(model.blank.row)):
         table = motion.loads(t[at])
-        fixed = model.tree, model.workspace, motion.memory, table.loads, table.column, table.table
+        fixed = model.tree, model.workspace, motion.memory, *_spared(model, table.loads), table.column, table.table
         done = at.start + kernel(*fixed, t[at], q[at], v[at], a[at], guess is not None, memory)
         if done < at.stop:
             raise SolverError(f"No acceleration balances the state at t = {t[done]:g} s: {EXPLANATION[SINGULAR]}.")

@@ -124,9 +124,10 @@ class OfActions(Computed):
         numbers = self._numbers(load)
         if not numbers or numbers[0] not in self.system.tables.frame_loads:
             known = [own.label for k, own in enumerate(self.robot.loads) if k in self.system.tables.frame_loads]
+            more = f" {load.label!r} is none of them." if numbers else ""
             raise DescriptionError(
-                f"expected a load that depends on the motion, on robot {self.robot.name!r}; it has: "
-                f"{', '.join(known) or 'none'}."
+                f"exerted tells of loads that act on frames and depend on the motion; robot {self.robot.name!r} has: "
+                f"{', '.join(known) or 'none'}.{more}"
             )
         out = exerted(self.system, numbers[0], self.evaluations.blocks())
         return Exerted(*(self._pick(array) for array in out))
@@ -181,7 +182,7 @@ class OfActions(Computed):
         return numbers or [k for k, own in enumerate(self.system.robot.loads) if own is load]
 
     def length(self, actuator: str) -> Any:
-        """Length of a tendon, or of the centre line of a chamber, inside the rods [m]: (time,)."""
+        """Length of a tendon, inside the rods and between them, or of the centre line of a chamber [m]: (time,)."""
         return self._pick(line_lengths(self.system, [actuator], self._q)[:, 0])
 
     @property

@@ -62,10 +62,11 @@ if TYPE_CHECKING:
 # touch obstacles
 QUIET, QUIET_CONTACT = 0.01, 0.003
 # parts of the length below which carried errors need no second look: of 170 random motions that were off by more than 0.02
-# none had less than 0.01; of smooth ones, which Newton follows without help, none was off by 1.5 times as much as carried;
+# none had less than 0.01; of smooth ones, which Newton follows without help, one in thousands was off by 1.8 times as much as
+# carried;
 # where steps were cut, a start was eased or loads jump, up to 4 times; where obstacles are touched; and where a line becomes
 # slack or taut: linear equations see obstacles only where matrices are taken, and such lines not at all
-SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0135, 0.004, 0.0035, 0.0005
+SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0105, 0.004, 0.0035, 0.0005
 # sum of local errors (part of the length) above which rough motions are computed again in any case: of 14,000 random ones six
 # were off by more than 4 times what was carried, all of them above it
 WILD = 0.5

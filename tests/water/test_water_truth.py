@@ -250,6 +250,6 @@ def test_refusals_name_what_is_wrong():
         ag.Morison(rod, normal=-1.0)
     with pytest.raises(ag.DescriptionError, match=r"Hull\.drag"):
         ag.Hull(body.frame, drag=(1.0, 2.0))
-    with pytest.raises(ag.DescriptionError, match="depends on the motion"):
+    with pytest.raises(ag.DescriptionError, match="loads that act on frames and depend on the motion"):
         push = robot.load(ag.TipWrench(rod, force=(0, 0, 1)))
         ag.statics(robot).exerted(push)

@@ -66,7 +66,7 @@ QUIET, QUIET_CONTACT = 0.01, 0.003
 # carried;
 # where steps were cut, a start was eased or loads jump, up to 4 times; where obstacles are touched; and where a line becomes
 # slack or taut: linear equations see obstacles only where matrices are taken, and such lines not at all
-SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0105, 0.004, 0.0035, 0.0005
+SUSPICIOUS, SMOOTH, ROUGH_ONES, TOUCHING, SNAPPING = 0.01, 0.0125, 0.004, 0.0035, 0.0005
 # sum of local errors (part of the length) above which rough motions are computed again in any case: of 14,000 random ones six
 # were off by more than 4 times what was carried, all of them above it
 WILD = 0.5
